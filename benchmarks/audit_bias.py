@@ -23,8 +23,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from truerisk.intervals.bootstrapped_choice import (
-    corrected_by_bootstrap,
-    corrected_by_splits,
+    correct_risk_by_bootstrap,
+    correct_risk_by_splits,
 )
 
 SIZES = (20, 50, 100, 200, 500)
@@ -76,16 +76,16 @@ def nested(losses: np.ndarray, risks: np.ndarray, folds: int) -> tuple[float, fl
 def replicate(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
     """Value minus truth of each estimate in one replicate."""
     losses, risks = draw(cell, rng)
-    corrected = corrected_by_bootstrap(losses, rng, replicates=BOOTSTRAPS)
+    corrected = correct_risk_by_bootstrap(losses, rng, replicates=BOOTSTRAPS)
     chosen = int(losses.mean(axis=1).argmin())
     splits = np.stack([part.mean(axis=1) for part in np.array_split(losses, FOLDS, axis=1)], axis=1)
     in_pairs, target_of_pairs = nested(losses, risks, FOLDS)
     value, target = nested(losses, risks, OUTER)
-    low, high = np.quantile(corrected.replicates, [0.025, 0.975])
+    low, high = np.quantile(corrected.bootstrap_risks, [0.025, 0.975])
     return {
         "claim": losses[chosen].mean() - risks[chosen],
         "bbc": corrected.value - risks[chosen],
-        "tt": corrected_by_splits(splits, chosen) - risks[chosen],
+        "tt": correct_risk_by_splits(splits, chosen) - risks[chosen],
         "pairs": in_pairs - target_of_pairs,
         "nested": value - target,
         "covered": float(low <= risks[chosen] <= high),

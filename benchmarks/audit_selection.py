@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from scipy.stats import rankdata
 
-from truerisk.checks.selected_columns import spread_of
+from truerisk.checks.selected_columns import measure_z_spread
 from truerisk.data.data import Data
 
 Draw = Callable[[np.random.Generator], tuple[np.ndarray, np.ndarray]]
@@ -24,7 +24,7 @@ def flagged(draw: Draw, tables: int, rng: np.random.Generator) -> int:
     count = 0
     for _ in range(tables):
         X, y = draw(rng)
-        spread = spread_of(X, Data.check(X, y, task="classification"))
+        spread = measure_z_spread(X, Data.check(X, y, task="classification"))
         count += spread is not None and spread.is_too_small
     return count
 

@@ -21,7 +21,7 @@ from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Drawn
 from benchmarks.machine import one_blas_thread
 from truerisk.results.best_set import may_be_best
-from truerisk.results.evaluation import PairedLosses
+from truerisk.results.evaluation import CandidateLosses
 
 __all__ = ["CELLS", "WAYS", "Cell", "Found", "drawn", "main", "rated"]
 
@@ -73,19 +73,19 @@ CELLS = (
 class Found:
     """Of one data set the losses of all candidates, and the risks of their models."""
 
-    paired: PairedLosses
+    paired: CandidateLosses
     risks: np.ndarray
 
 
 # ---------------------------------------------------------------- ways to make a set
 
 
-def softmin(paired: PairedLosses) -> np.ndarray:
+def softmin(paired: CandidateLosses) -> np.ndarray:
     """Ours."""
     return may_be_best(paired, LEVEL)
 
 
-def no_correction(paired: PairedLosses) -> np.ndarray:
+def no_correction(paired: CandidateLosses) -> np.ndarray:
     """Each candidate whose two-sided paired t interval to the winner holds 0."""
     from scipy.special import stdtrit
 
@@ -95,10 +95,10 @@ def no_correction(paired: PairedLosses) -> np.ndarray:
     return np.asarray(behind <= stdtrit(m - 1, (1 + LEVEL) / 2) * noises[best] + 1e-12)
 
 
-def bootstrap(paired: PairedLosses) -> np.ndarray:
+def bootstrap(paired: CandidateLosses) -> np.ndarray:
     """Lei's: the largest t of a candidate against all others, by a multiplier bootstrap."""
     parts, noises, m = _against_all(paired)
-    centred = parts - parts.sum(axis=1, keepdims=True) * paired.by_unit()[1]
+    centred = parts - parts.sum(axis=1, keepdims=True) * paired.contributions_by_unit()[1]
     draws = np.random.default_rng(0).standard_normal((500, m)) @ centred.T
     kept = np.ones(len(parts), dtype=bool)
     for r in range(len(parts)):
@@ -110,11 +110,11 @@ def bootstrap(paired: PairedLosses) -> np.ndarray:
     return kept
 
 
-def halves(paired: PairedLosses) -> np.ndarray:
+def halves(paired: CandidateLosses) -> np.ndarray:
     """Kim and Ramdas: one half names the rival of each candidate, the other one tests it."""
     from scipy.special import ndtri
 
-    parts, shares = paired.by_unit()
+    parts, shares = paired.contributions_by_unit()
     first = np.random.default_rng(0).permutation(len(shares)) < len(shares) // 2
     kept = np.ones(len(parts), dtype=bool)
     for r in range(len(parts)):
@@ -127,9 +127,9 @@ def halves(paired: PairedLosses) -> np.ndarray:
     return kept
 
 
-def _against_all(paired: PairedLosses) -> tuple[np.ndarray, np.ndarray, int]:
+def _against_all(paired: CandidateLosses) -> tuple[np.ndarray, np.ndarray, int]:
     """What each unit adds, the standard errors of all differences, and how many units there are."""
-    parts, shares = paired.by_unit()
+    parts, shares = paired.contributions_by_unit()
     m = len(shares)
     centred = parts - parts.sum(axis=1, keepdims=True) * shares
     products = m / (m - 1) * centred @ centred.T
@@ -137,7 +137,7 @@ def _against_all(paired: PairedLosses) -> tuple[np.ndarray, np.ndarray, int]:
     return parts, np.sqrt(np.maximum(own[:, None] + own - 2 * products, 0)), m
 
 
-WAYS: dict[str, Callable[[PairedLosses], np.ndarray]] = {
+WAYS: dict[str, Callable[[CandidateLosses], np.ndarray]] = {
     "`best_set`": softmin,
     "multiplier bootstrap of the largest t": bootstrap,
     "halves": halves,

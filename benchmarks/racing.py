@@ -34,7 +34,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import truerisk as tr
 from truerisk.contracts import Streams, Terms
 from truerisk.core.family import Family
-from truerisk.estimation.problem import Problem, problem_of_call
+from truerisk.estimation.problem import EstimationProblem, problem_from_arguments
 from truerisk.methods.parts.procedure import chosen_candidate
 from truerisk.methods.racing import RacedPairs, Racing
 from truerisk.plan.answers import Answers
@@ -101,7 +101,7 @@ def _rows(table: Table, n: int, seed: int) -> Table:
     return table[0][rows], table[1][rows]
 
 
-def drawn(searches: int) -> Iterator[tuple[int, str, Problem]]:
+def drawn(searches: int) -> Iterator[tuple[int, str, EstimationProblem]]:
     """So many searches in an order of chance: their size, their learner, and the problem."""
     cases = [
         (draw, n, name, learner, seed)
@@ -112,15 +112,19 @@ def drawn(searches: int) -> Iterator[tuple[int, str, Problem]]:
     for number in np.random.default_rng(0).permutation(len(cases))[:searches]:
         draw, n, name, (model, grid), seed = cases[number]
         X, y = draw(n, 1000 + seed)
-        yield n, name, problem_of_call(Family.from_grid(model, grid), X, y, random_state=seed)
+        yield (
+            n,
+            name,
+            problem_from_arguments(Family.from_grid(model, grid), X, y, random_state=seed),
+        )
 
 
-def raced(problem: Problem) -> tuple[float, float, float, float]:
+def raced(problem: EstimationProblem) -> tuple[float, float, float, float]:
     """Whether the winner is that of all folds, whether its risk is; parts of the fits made."""
     race = RacedPairs(Racing("10-fold"))
     data, loss, n = problem.data, problem.loss, len(problem.family)
     plan = race.plan(data, Streams(problem.seed))
-    asking = problem.asking()
+    asking = problem.create_asking()
     known = [asking(plan.select(plan.questions(part))) for part in ("outer", "inner")]
 
     def ask(

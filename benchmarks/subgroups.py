@@ -19,10 +19,10 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from benchmarks.machine import one_blas_thread
 from truerisk.contracts import Terms
 from truerisk.core.family import Family
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import compute
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import compute_risks
 from truerisk.validation.subgroup_risks import subgroup_risks
-from truerisk.validation.subgroups import Levels, SubgroupRisks, subgroup_levels
+from truerisk.validation.subgroups import ColumnLevels, SubgroupRisks, subgroup_levels
 
 __all__ = ["main"]
 
@@ -46,15 +46,15 @@ def draw(
 
 
 def tested(
-    X: np.ndarray, y: np.ndarray, columns: tuple[Levels, ...]
+    X: np.ndarray, y: np.ndarray, columns: tuple[ColumnLevels, ...]
 ) -> tuple[dict[str, SubgroupRisks], LinearDiscriminantAnalysis]:
     """Every score in every level, and the rule of the first fold."""
-    problem = problem_of_call(
+    problem = problem_from_arguments(
         Family.from_grid(LinearDiscriminantAnalysis()), X, y, scoring=["zero-one", *SCORES]
     )
-    told = compute(problem, "pairs")
+    told = compute_risks(problem, "pairs")
     found = {}
-    for name, one in {"zero-one": told, **told.by_score}.items():
+    for name, one in {"zero-one": told, **told.score_computations}.items():
         terms, tested_risk = Terms(LEVEL, problem.rule), one.procedure or one.tested[0]
         shaken = tested_risk.influences.left_two_out if tested_risk.influences else None
         asked = one.answers, shaken, one.problem.data, one.problem.loss, terms, columns

@@ -33,7 +33,7 @@ remember_signatures()
 os.environ["SOURCE_DATE_EPOCH"] = "1767225600"
 
 # Two tests that ask for workers lie minutes apart: the same workers serve them all.
-processes.IDLE = 3600
+processes.IDLE_SECONDS = 3600
 
 TESTS = Path(__file__).parent
 SLOW = {

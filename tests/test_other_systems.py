@@ -82,11 +82,11 @@ def test_workers_and_locks_do_their_work_without_unix(elsewhere):
             found = [tr.estimate_risk(GaussianNB(), X, y, n_jobs=e).value for e in (None, 2)]
             assert found[0] == found[1]
             from truerisk.study.lock import Lock
-            lock = Lock(Path("runs.db")).take()
+            lock = Lock(Path("runs.db")).acquire()
             assert lock.path.exists()
-            lock.free()
+            lock.release()
             assert not lock.path.exists()
-            Lock(Path("runs.db")).take().free()
+            Lock(Path("runs.db")).acquire().release()
             print("done")
     """)
     assert said == "done\n"

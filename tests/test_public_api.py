@@ -22,7 +22,7 @@ import pytest
 from tests.support.public_names import HIDDEN, names_in, public_names
 
 import truerisk as tr
-from truerisk.core.arguments import Renamed
+from truerisk.core.arguments import RenamedAttribute
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 DOCS = Path(__file__).parent.parent / "docs"
@@ -47,7 +47,7 @@ def members_of(cls: type) -> Iterator[str]:
     given = {name for base in own for name in vars(base)} | fields
     for name in sorted(name for name in given if not HIDDEN.match(name)):
         member = inspect.getattr_static(cls, name, None)
-        if isinstance(member, Renamed):
+        if isinstance(member, RenamedAttribute):
             continue
         if isinstance(member, staticmethod | classmethod):
             member = getattr(cls, name)

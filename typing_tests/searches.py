@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.auditing.outcome import DeclaredOutcome
-from truerisk.contracts import Fits
+from truerisk.contracts import FitCounts
 from truerisk.estimation.outer_splits import OuterFold, Stability
 from truerisk.results.finding import Finding
 
@@ -19,7 +19,7 @@ def a_search() -> None:
     assert_type(search.fit(X, y), tr.HonestSearchCV)
     assert_type(search.risk_, tr.RiskEstimate)
     assert_type(search.selected_risk_, tr.RiskEstimate)
-    assert_type(search.kept_, Fits)
+    assert_type(search.kept_, FitCounts)
     assert_type(search.optimism_, float | None)
     assert_type(search.outer_, tuple[OuterFold, ...])
     assert_type(search.stability_, Stability)

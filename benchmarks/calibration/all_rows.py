@@ -63,7 +63,7 @@ def _of_set(cell: Cell, seed: int, k: int) -> tuple[float, ...]:
     less.fit(drawn.X[fewer], drawn.y[fewer])
     truths = [drawn.risk(one.best_estimator_, cell.loss) for one in (search, less)]
     losses, shaken = search.risk_.influences.losses, search.risk_.influences.left_two_out
-    moved = shaken.by_row(0, np.arange(cell.n)) - losses
+    moved = shaken.mean_loss_by_row(0, np.arange(cell.n)) - losses
     signs = np.bincount(shaken.second_folds, shaken.losses[0] - losses[shaken.rows]) > 0
     (_, both), (_, v) = np.cov(losses, moved) / cell.n
     note = SAID.search(" ".join(search.risk_.notes))

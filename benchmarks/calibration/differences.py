@@ -26,12 +26,12 @@ from benchmarks.calibration.learners import learner
 from benchmarks.calibration.problems import PROBLEMS
 from benchmarks.calibration.rating import Rows, asked
 from benchmarks.machine import one_blas_thread
-from truerisk.comparison.paired import Spread
-from truerisk.comparison.paired_tests import NadeauBengio, Tolerance
+from truerisk.comparison.paired import DifferenceSpread
+from truerisk.comparison.paired_tests import NadeauBengio, PairedTestOptions
 from truerisk.comparison.pairing import PairedLosses as Paired
 from truerisk.core.family import Family
-from truerisk.estimation.problem import Problem, problem_of_call
-from truerisk.estimation.run import Computed, compute, curve_of
+from truerisk.estimation.problem import EstimationProblem, problem_from_arguments
+from truerisk.estimation.run import Computation, compute_risks, to_risk_curve
 from truerisk.methods import KFold, Pairs
 from truerisk.splitting.folds import draw_folds
 
@@ -187,10 +187,12 @@ def run(duel: Duel, seed: int) -> dict[str, Any]:
         model, grid = _learner(word, task, duel.n)
         loss = asked(duel.loss, y)
         family = Family.from_grid(model) if grid is None else Family.from_grid(model, grid)
-        posed.append(problem_of_call(family, X, y, groups=groups, random_state=seed, scoring=loss))
+        posed.append(
+            problem_from_arguments(family, X, y, groups=groups, random_state=seed, scoring=loss)
+        )
     found: dict[str, Any] = {"truth": 0.0}
     for k in FOLDS:
-        computed = [compute(one, Pairs(KFold(k))) for one in posed]
+        computed = [compute_risks(one, Pairs(KFold(k))) for one in posed]
         found[str(k)] = _facts(computed)
         if risk is not None and not duel.equal and k == FOLDS[-1]:
             rules = [_fitted(one, X, y) for one, X in zip(computed, tables, strict=True)]
@@ -201,24 +203,26 @@ def run(duel: Duel, seed: int) -> dict[str, Any]:
     return found
 
 
-def _fitted(computed: Computed, X: Rows, y: Rows) -> Any:
+def _fitted(computed: Computation, X: Rows, y: Rows) -> Any:
     """The setting that the folds choose, fitted to all rows."""
-    return computed.problem.family.make(curve_of(computed).best, None).fit(X, y)
+    return computed.problem.family.make(to_risk_curve(computed).best, None).fit(X, y)
 
 
-def _facts(computed: list[Computed]) -> dict[str, Any]:
+def _facts(computed: list[Computation]) -> dict[str, Any]:
     """The numbers that all tests of one set of folds are made of."""
     a, b = (one.procedure for one in computed)
     assert a is not None
     assert b is not None
     assert a.influences is not None
     assert b.influences is not None
-    spread = Spread.from_influences(a.influences, b.influences, float(a.value) - float(b.value))
+    spread = DifferenceSpread.from_influences(
+        a.influences, b.influences, float(a.value) - float(b.value)
+    )
     facts = {
         "mean": float(a.value) - float(b.value),
-        "plain": spread.plain,
+        "plain": spread.independent_variance,
         "u": spread.instability,
-        "units": spread.units,
+        "units": spread.n_units,
         "one_row": max(a.influences.one_row, b.influences.one_row),
     }
     assert a.split_risks is not None
@@ -226,8 +230,8 @@ def _facts(computed: list[Computed]) -> dict[str, Any]:
     splits = a.split_risks - b.split_risks
     n, k = computed[0].problem.data.n_rows, len(splits)
     sizes = np.full(k, n // k)
-    paired = Paired(splits=splits, n_train=n - sizes, n_test=sizes)
-    usual = NadeauBengio().compare(paired, Tolerance())
+    paired = Paired(split_differences=splits, n_train=n - sizes, n_test=sizes)
+    usual = NadeauBengio().compare(paired, PairedTestOptions())
     facts |= {"nb mean": usual.value, "nb error": usual.std_error, "df": k - 1}
     rows = computed[0].problem.data.groups is None and computed[0].problem.loss.binary
     if rows and a.losses is not None and b.losses is not None:
@@ -236,7 +240,7 @@ def _facts(computed: list[Computed]) -> dict[str, Any]:
 
 
 def _halves(
-    posed: list[Problem], tables: list[Rows], y: Rows, rng: np.random.Generator
+    posed: list[EstimationProblem], tables: list[Rows], y: Rows, rng: np.random.Generator
 ) -> list[list[float]]:
     """Differences of the tuned learners in both of several pairs of disjoint halves."""
     data = posed[0].data
@@ -248,10 +252,10 @@ def _halves(
             rows = np.flatnonzero(labels == side)
             values = []
             for one, X in zip(posed, tables, strict=True):
-                half = problem_of_call(
+                half = problem_from_arguments(
                     one.family, X[rows], y[rows], random_state=one.seed, scoring=one.loss
                 )
-                told = compute(half, Pairs(KFold(FOLDS_OF_HALVES))).procedure
+                told = compute_risks(half, Pairs(KFold(FOLDS_OF_HALVES))).procedure
                 assert told is not None
                 values.append(float(told.value))
             sides.append(values[0] - values[1])

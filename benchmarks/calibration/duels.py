@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import bdtr, stdtr, stdtrit
 
 from benchmarks.calibration.differences import Duel
-from truerisk.comparison.paired import Spread
-from truerisk.comparison.paired_tests import Halves
+from truerisk.comparison.paired import DifferenceSpread
+from truerisk.comparison.paired_tests import HalfDifferences
 
 __all__ = ["TESTS", "Line", "table"]
 
@@ -24,7 +24,7 @@ def _paired_cv(k: int, *, factor: float | None = None) -> Rejects:
     def rejects(line: Line, about: float) -> bool:
         told = line[str(k)]
         unseen = 2 * told["one_row"] ** 2
-        spread = Spread(told["plain"], unseen, told["units"], k, told["u"])
+        spread = DifferenceSpread(told["plain"], unseen, told["units"], k, told["u"])
         error, df = spread.error, spread.df
         if factor is not None:
             error, df = (factor * told["plain"]) ** 0.5, told["units"] - 1
@@ -67,7 +67,10 @@ def _mcnemar(line: Line, about: float) -> bool | None:
 def _sharp(line: Line, about: float) -> bool | None:
     if "halves" not in line:
         return None
-    return bool(abs(Halves.from_array(np.array(line["halves"])).z(about)) > 1.959963984540054)
+    return bool(
+        abs(HalfDifferences.from_array(np.array(line["halves"])).z_statistic(about))
+        > 1.959963984540054
+    )
 
 
 TESTS: dict[str, Rejects] = {

@@ -19,11 +19,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 import truerisk as tr
 from benchmarks.calibration.validated import rate_cells
 from benchmarks.machine import one_blas_thread
-from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.calibration_fits import IDENTITY
-from truerisk.validation.measures import OF_EVENTS, OF_NUMBERS
+from truerisk.validation.measures import EVENT_MEASURES, NUMERIC_MEASURES
 from truerisk.validation.outcomes import Outcomes
-from truerisk.validation.profile import Profile
+from truerisk.validation.profile import ProfileLayout
 from truerisk.validation.updating import ModelUpdates
 
 __all__ = ["main"]
@@ -68,17 +68,19 @@ class Cell:
     def truth(self, fresh: Outcomes) -> dict[str, float]:
         """The measures of a model on many rows."""
         thresholds = np.empty(0) if self.tails else THRESHOLDS
-        profile = Profile(np.empty(0), thresholds, OF_NUMBERS if self.tails else OF_EVENTS)
-        numbers = profile.compute(fresh, (Recalibration.from_outcomes(fresh), ""))
-        told = dict(zip(("net benefit at .2",), profile.net_benefit(numbers), strict=False))
-        return {**profile.measures(numbers), **told}
+        profile = ProfileLayout(
+            np.empty(0), thresholds, NUMERIC_MEASURES if self.tails else EVENT_MEASURES
+        )
+        numbers = profile.compute_profile(fresh, (CalibrationLine.from_outcomes(fresh), ""))
+        told = dict(zip(("net benefit at .2",), profile.extract_net_benefit(numbers), strict=False))
+        return {**profile.extract_measures(numbers), **told}
 
 
 def changes(found: ModelUpdates, fresh: Outcomes) -> dict[str, float]:
     """What each update changes on many rows, against the model as it is."""
     losses = []
     for one in found.updates:
-        eta, y = one.intercept + one.slope * fresh.linear, fresh.observed
+        eta, y = one.intercept + one.slope * fresh.linear_predictions, fresh.observed
         of_rows = (y - eta) ** 2 if fresh.link is IDENTITY else np.logaddexp(0, eta) - y * eta
         losses.append(float(of_rows.mean()))
     return {

@@ -24,8 +24,8 @@ from sklearn.linear_model import LinearRegression
 
 from benchmarks.machine import one_blas_thread
 from truerisk import estimate_risk
-from truerisk.diagnostics.risk_over_time import trend_of
-from truerisk.statistics.long_run import FEWEST_TIMES, long_run
+from truerisk.diagnostics.risk_over_time import estimate_trend
+from truerisk.statistics.long_run import MIN_TIMES, long_run_std_error
 
 __all__ = ["FORECASTS", "SERIES", "Line", "forecast_lines", "series_lines"]
 
@@ -123,10 +123,10 @@ FORECASTS = (0.0, 0.5, 0.8, 0.9)
 def of_series(kind: str, rng: np.random.Generator, n: int) -> tuple[float, float] | None:
     """How far the mean is from the expectation, and half the width of the interval."""
     series = SERIES[kind](rng, n).astype(float)
-    mean, found = float(series.mean()), long_run(series - series.mean())
-    if n < FEWEST_TIMES or found is None or found.std_error == 0:
+    mean, found = float(series.mean()), long_run_std_error(series - series.mean())
+    if n < MIN_TIMES or found is None or found.std_error == 0:
         return None
-    half = found.factor(0.95) * found.std_error
+    half = found.critical_value(0.95) * found.std_error
     if kind not in MEANS:
         return mean, half
     truth, scale, slope = MEANS[kind]
@@ -179,7 +179,8 @@ def trend_lines(n_series: int, seed: int) -> Iterator[str]:
         for n in (300, 500, 1000):
             rng = np.random.default_rng([seed, n, int(100 * rho)])
             tests = [
-                trend_of(np.arange(n), autoregression(rho)(rng, n))[2] for _ in range(n_series)
+                estimate_trend(np.arange(n), autoregression(rho)(rng, n))[2]
+                for _ in range(n_series)
             ]
             known = np.array([p for p in tests if p is not None])
             share = float((known < 0.05).mean())

@@ -18,11 +18,11 @@ import numpy as np
 from benchmarks.calibration import learners, problems, rating, tables, trial, usual
 from benchmarks.calibration.battery import Cell, told
 from truerisk.study.driving import run_cells
-from truerisk.study.queue import Rules
+from truerisk.study.queue import StudyRunOptions
 from truerisk.study.schema import State
 from truerisk.study.store import Store
-from truerisk.study.values import key_of
-from truerisk.study.versions import begin
+from truerisk.study.values import hash_plain_value
+from truerisk.study.versions import initialise_store
 
 __all__ = ["LINES", "cell_of", "collect", "lines"]
 
@@ -40,15 +40,15 @@ def collect(
 
     Return how many failed.
     """
-    with Store.write(path) as store:
-        begin(store, KIND, {"name": path.name})
+    with Store.open_for_writing(path) as store:
+        initialise_store(store, KIND, {"name": path.name})
         wanted = [
             found
             for cell in cells
             for found in store.request_replicates([_content(cell, first)], seeds)
         ]
         store.delete_outcomes([State.FAILED])  # what was mended since may work now
-        run_cells(store, wanted, _run, executor, rules=Rules(unit="data sets"))
+        run_cells(store, wanted, _run, executor, rules=StudyRunOptions(progress_unit="data sets"))
         errors = [error for cell in wanted for error in store.errors(cell)]
     for number, state, _, error in errors[:SHOWN_ERRORS]:
         print(f"task {number} {state.name.lower()}: {error.splitlines()[-1]}", file=sys.stderr)
@@ -63,7 +63,7 @@ def lines(path: Path) -> Iterator[dict[str, Any]]:
     if path.suffix == LINES:
         yield from _of_text(path)
         return
-    with Store.read(path) as store:
+    with Store.open_for_reading(path) as store:
         for stored in store.cells():
             if stored.content["source"] == _source():
                 cell, first = cell_of(stored.content), stored.content.get(FIRST, 0)
@@ -106,7 +106,7 @@ def _named(cell: Cell) -> dict[str, Any]:
 
 
 def _source() -> str:
-    return key_of([inspect.getsource(module) for module in MEANT])
+    return hash_plain_value([inspect.getsource(module) for module in MEANT])
 
 
 def cell_of(line: Mapping[str, Any]) -> Cell:

@@ -25,7 +25,7 @@ from truerisk.data.data import Data
 from truerisk.engines.running.answering import predict_all_rows
 from truerisk.losses.loss_words import as_loss
 from truerisk.results.interval import Interval
-from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.outcomes import Outcomes
 
@@ -82,7 +82,7 @@ class Cell:
         outcomes = Outcomes.from_predictions(
             at.class_codes, np.clip(by_then, 0.001, 0.999), at.sample_weight
         )
-        line = Recalibration.from_outcomes(outcomes).measures()
+        line = CalibrationLine.from_outcomes(outcomes).measures()
         benefit = float(net_benefits(outcomes, np.array([0.3]))[0][0])
         return {**numbers, **{word: line[word] for word in LINE}, "net benefit at .3": benefit}
 

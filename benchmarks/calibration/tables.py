@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.calibration.battery import Cell
 from benchmarks.calibration.rating import Drawn, Rows, rated
 from truerisk.datasets import load
-from truerisk.datasets.documents import folder_of_documents
+from truerisk.datasets.documents import find_data_folder
 
 __all__ = ["TABLES", "Table", "here"]
 
@@ -37,7 +37,7 @@ class Table:
     @property
     def is_here(self) -> bool:
         """Whether its file can be read."""
-        return not self.of_documents or folder_of_documents() is not None
+        return not self.of_documents or find_data_folder() is not None
 
     def draw(self, n: int, rng: np.random.Generator) -> Drawn:
         """n rows without replacement, two of each class at least; a rule is rated by the others."""

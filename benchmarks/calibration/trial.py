@@ -16,9 +16,9 @@ from benchmarks.calibration.tables import TABLES
 from benchmarks.calibration.usual import Said
 from truerisk.contracts import Method, Terms
 from truerisk.core.family import Family
-from truerisk.estimation.problem import Problem, problem_of_call
-from truerisk.estimation.run import Computed, compute, curve_of
-from truerisk.intervals.bootstrapped_choice import corrected_by_splits
+from truerisk.estimation.problem import EstimationProblem, problem_from_arguments
+from truerisk.estimation.run import Computation, compute_risks, to_risk_curve
+from truerisk.intervals.bootstrapped_choice import correct_risk_by_splits
 from truerisk.methods import (
     BootstrapBiasCorrected,
     KFold,
@@ -47,7 +47,7 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
     model, grid = learner(cell.learner, problem.task, cell.n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        posed = problem_of_call(
+        posed = problem_from_arguments(
             Family.from_grid(model, grid),
             drawn.X,
             drawn.y,
@@ -68,11 +68,11 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
             }
             scores = {score: found[score] for score in cell.scores}
             return {**found[cell.loss], **({"scores": scores} if scores else {})}
-        tuned = compute(posed, BootstrapBiasCorrected(INNER_K))
-        best = curve_of(tuned).best
+        tuned = compute_risks(posed, BootstrapBiasCorrected(INNER_K))
+        best = to_risk_curve(tuned).best
         truth = drawn.risk(_fitted(posed, best, drawn), "")
-        nested = compute(posed, Nested(NestedInterval(K, repeats=REPEATS), INNER))
-        halves = compute(posed, Nested(PairedHalves(5, pairs=6), INNER))
+        nested = compute_risks(posed, Nested(NestedInterval(K, repeats=REPEATS), INNER))
+        halves = compute_risks(posed, Nested(PairedHalves(5, pairs=6), INNER))
         estimates = {**_of_selection(tuned, best), **_of_nested(posed, nested)}
         estimates["conservative-z"] = _said(halves.procedure)
         estimates |= in_pairs[0]
@@ -80,7 +80,7 @@ def run(cell: Cell, seed: int) -> dict[str, Any]:
     return {"truth": truth, "estimates": estimates, "facts": facts}
 
 
-def _fitted(posed: Problem, best: int, drawn: Drawn) -> Any:
+def _fitted(posed: EstimationProblem, best: int, drawn: Drawn) -> Any:
     """The setting that was chosen, fitted to all rows."""
     weights = {} if drawn.weights is None else {"sample_weight": drawn.weights}
     return posed.family.make(best, None).fit(drawn.X, drawn.y, **weights)
@@ -92,19 +92,19 @@ def _asked(cell: Cell, y: Any) -> Any:
     return each if cell.scores else each[0]
 
 
-def _of_pairs(posed: Problem) -> tuple[list[dict[str, Said]], int]:
+def _of_pairs(posed: EstimationProblem) -> tuple[list[dict[str, Said]], int]:
     """What is said of the loss and of each score with both numbers of folds, and who was chosen."""
     found: list[dict[str, Said]] = [{} for _ in posed.losses]
     best = 0
     for k in (5, K):
-        computed = compute(posed, Pairs(KFold(k)))
-        best = curve_of(computed).best
-        for one, each in zip(found, (computed, *computed.by_score.values()), strict=True):
+        computed = compute_risks(posed, Pairs(KFold(k)))
+        best = to_risk_curve(computed).best
+        for one, each in zip(found, (computed, *computed.score_computations.values()), strict=True):
             one |= _of_folds(each, "" if k == K else f", K={k}")
     return found, best
 
 
-def _of_folds(computed: Computed, which: str) -> dict[str, Said]:
+def _of_folds(computed: Computation, which: str) -> dict[str, Said]:
     """The default interval, that of one drawing without pairs, and what is usual for scores."""
     posed, answers, procedure = computed.problem, computed.answers, computed.procedure
     assert answers is not None
@@ -129,17 +129,17 @@ def _said(tested: Tested | None) -> Said:
     return [float(tested.value), *ends]
 
 
-def _of_selection(tuned: Computed, best: int) -> dict[str, list[float | None]]:
+def _of_selection(tuned: Computation, best: int) -> dict[str, list[float | None]]:
     tested = tuned.tested
     splits = np.array([one.split_risks for one in tested])
     return {
         "selected": _said(tested[best]),
         "bbc-choice": _said(tuned.procedure),
-        "tt": [corrected_by_splits(splits, best), None, None],
+        "tt": [correct_risk_by_splits(splits, best), None, None],
     }
 
 
-def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]]:
+def _of_nested(posed: EstimationProblem, nested: Computation) -> dict[str, list[float | None]]:
     """Everything that the fits of nested cross-validation say, those of plain K-fold included."""
     answers = nested.answers
     assert answers is not None
@@ -171,26 +171,26 @@ def _of_nested(posed: Problem, nested: Computed) -> dict[str, list[float | None]
     return found
 
 
-def _facts(posed: Problem, nested: Computed) -> dict[str, Any]:
+def _facts(posed: EstimationProblem, nested: Computation) -> dict[str, Any]:
     """The numbers that intervals are made of."""
-    from truerisk.methods.ncv import spread_of_pairs
-    from truerisk.methods.parts.averages import position_weights, row_losses
+    from truerisk.methods.ncv import summarise_left_out_pairs
+    from truerisk.methods.parts.averages import prediction_weights, row_losses
 
     answers = nested.answers
     assert answers is not None
     losses = row_losses(answers, posed.data, posed.loss)
-    weights = position_weights(posed.data, answers.plan)
-    spread = spread_of_pairs(losses, answers.plan, posed.data, weights)
+    weights = prediction_weights(posed.data, answers.plan)
+    spread = summarise_left_out_pairs(losses, answers.plan, posed.data, weights)
     outer = answers.plan.fold % (K + 1) == 0
-    folds = spread.by_question[0][outer].reshape(REPEATS, K)
+    folds = spread.risks_by_test_set[0][outer].reshape(REPEATS, K)
     place = np.repeat(outer & (answers.plan.repeat == 0), answers.plan.test_sizes)
     once = losses[0, place]
     whole = nested.procedure
     assert whole is not None
     assert whole.losses is not None
     return {
-        "outer": float(spread.outer[0]),
-        "inner": float(spread.inner[0]),
+        "outer": float(spread.kfold_risks[0]),
+        "inner": float(spread.inner_risks[0]),
         "surplus": float(spread.excess_variance[0]),
         "floor2": float(spread.min_variance[0]),
         "repeats": folds.mean(axis=1).tolist(),

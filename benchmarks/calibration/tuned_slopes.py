@@ -25,7 +25,7 @@ import truerisk as tr
 from benchmarks.calibration.validated import FRESH, WORDS, rate_cells
 from benchmarks.calibration.validated import Cell as Table
 from benchmarks.machine import one_blas_thread
-from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.outcomes import Outcomes
 
@@ -73,7 +73,7 @@ class Cell:
         """Compute slope, intercepts and net benefit of the tuned model on many fresh rows."""
         X, y = self.table.draw(FRESH, rng)
         outcomes = Outcomes.from_predictions(y, search.predict_proba(X)[:, 1])
-        line = Recalibration.from_outcomes(outcomes).measures()
+        line = CalibrationLine.from_outcomes(outcomes).measures()
         return (*(line[word] for word in WORDS), *net_benefits(outcomes, THRESHOLDS)[0])
 
 

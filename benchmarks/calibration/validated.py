@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
 from benchmarks.machine import one_blas_thread
-from truerisk.validation.calibration import CalibrationFit, Recalibration
+from truerisk.validation.calibration import CalibrationFit, CalibrationLine
 from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.outcomes import Outcomes
 
@@ -61,7 +61,7 @@ class Cell:
         """The numbers of a model on many rows."""
         X, y = self.draw(FRESH, rng)
         outcomes = Outcomes.from_predictions(y, model.predict_proba(X)[:, 1])
-        line = Recalibration.from_outcomes(outcomes).measures()
+        line = CalibrationLine.from_outcomes(outcomes).measures()
         curve = CalibrationFit.from_outcomes(outcomes).event_share_at(at)
         benefit = net_benefits(outcomes, THRESHOLDS)[0]
         return (*(line[word] for word in WORDS), *benefit, *curve)

@@ -12,7 +12,7 @@ from benchmarks.published_intervals.form import Asked, Published
 from benchmarks.published_intervals.formulas import Found, around, jackknife, plus, shifted
 from truerisk.contracts import Streams
 from truerisk.data.data import Data
-from truerisk.plan.partitions import plan_of_samples, times_drawn
+from truerisk.plan.partitions import count_row_copies, plan_sample_fits
 from truerisk.plan.plan import Plan
 from truerisk.splitting.samples import draw_samples
 
@@ -28,7 +28,7 @@ class Sampled:
     @cached_property
     def times(self) -> np.ndarray:
         """How often each sample holds each row."""
-        return times_drawn(self.asked.plan, np.arange(self.asked.plan.n_questions - 1))
+        return count_row_copies(self.asked.plan, np.arange(self.asked.plan.n_questions - 1))
 
     @property
     def losses(self) -> np.ndarray:
@@ -66,7 +66,7 @@ class OutOfBag(Published):
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         times = draw_samples(data, self.replicates, streams.get("bootstrap"))
-        return plan_of_samples(times, tests_missed_rows=False, adds_apparent_fit=True)
+        return plan_sample_fits(times, tests_missed_rows=False, adds_apparent_fit=True)
 
     def found(self, asked: Asked, level: float) -> Found:
         return around(*Sampled(asked).out, level)

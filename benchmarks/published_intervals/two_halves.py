@@ -10,7 +10,7 @@ from benchmarks.published_intervals.form import Asked, Published
 from benchmarks.published_intervals.formulas import Found, five_by_two
 from truerisk.contracts import Streams
 from truerisk.data.data import Data
-from truerisk.plan.builder import leave_out
+from truerisk.plan.builder import plan_leave_one_fold_out
 from truerisk.plan.plan import Plan
 from truerisk.splitting.folds import fold_numbers
 
@@ -29,7 +29,9 @@ class FiveByTwo(Published):
 
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("5x2")
-        return leave_out(data.n_rows, fold_numbers(data, None, 2, 5, rng, stratify=False))
+        return plan_leave_one_fold_out(
+            data.n_rows, fold_numbers(data, None, 2, 5, rng, stratify=False)
+        )
 
     def found(self, asked: Asked, level: float) -> Found:
         risks = np.array([asked.mean(np.array([question])) for question in range(10)])

@@ -23,8 +23,8 @@ from benchmarks.contest import contest
 from benchmarks.limits import limit
 from benchmarks.results import Options, Result
 from truerisk.datasets import make_simple
-from truerisk.experiments.double_cv import KS, SIZES, double_cv, folds_of
-from truerisk.experiments.experiment import Sample, stream
+from truerisk.experiments.double_cv import CLASS_SIZES, KS, double_cv, plan_double_cv
+from truerisk.experiments.experiment import Sample, replicate_rng
 
 __all__ = ["results"]
 
@@ -58,8 +58,8 @@ def _ours() -> np.ndarray:
 
 
 def _grid_search() -> np.ndarray:
-    sample = Sample.draw(make_simple, SIZES, stream("wallman double cv", 0, 0))
-    X, y, plan, errors = sample.data.X, sample.data.y, folds_of(0).part_named("outer"), []
+    sample = Sample.draw(make_simple, CLASS_SIZES, replicate_rng("wallman double cv", 0, 0))
+    X, y, plan, errors = sample.data.X, sample.data.y, plan_double_cv(0).part_named("outer"), []
     for fit in range(plan.n_fits):
         train, _ = plan.train_rows(fit)
         # held out, and fresh

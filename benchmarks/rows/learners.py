@@ -24,7 +24,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 import truerisk as tr
 from benchmarks.contest import difference
 from benchmarks.results import Options, Result
-from truerisk.data.columns import kinds_of_columns, number_columns_have_holes
+from truerisk.data.columns import has_missing_numbers, kinds_of_columns
 from truerisk.datasets import load
 from truerisk.models.learners import learner
 
@@ -72,7 +72,7 @@ def _measured(what: str, word: str, X: Any, y: np.ndarray, repeats: int) -> Iter
         n_classes=len(np.unique(y)),
         numeric=[j for j, kind in enumerate(kinds) if kind == "number"],
         text=[j for j, kind in enumerate(kinds) if kind == "text"],
-        missing=number_columns_have_holes(X),
+        missing=has_missing_numbers(X),
     )
     yield from _in_turn(what, _sides(model, grid, X, y), repeats)
 

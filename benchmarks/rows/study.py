@@ -26,11 +26,11 @@ from benchmarks.limits import limit
 from benchmarks.results import Options, Result
 from truerisk.experiments.double_cv import double_cv
 from truerisk.study.driving import COMMIT_SIZE, run_cells
-from truerisk.study.queue import Rules
+from truerisk.study.queue import StudyRunOptions
 from truerisk.study.schema import State, TaskOutcome
-from truerisk.study.status import status_of
+from truerisk.study.status import compute_status
 from truerisk.study.store import Store
-from truerisk.study.values import pack, seed_of
+from truerisk.study.values import derive_seed, pack_result
 
 __all__ = ["executor_named", "results"]
 
@@ -62,14 +62,14 @@ def _idle(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray])
 
 def _run(path: Path, work: Any, n: int, executor: Any, arrays: Sequence[np.ndarray] = ()) -> None:
     path.unlink(missing_ok=True)
-    with Store.write(path) as store:
+    with Store.open_for_writing(path) as store:
         run_cells(
             store,
             store.request_replicates([{"a": 1}], n),
             work,
             executor,
             arrays=arrays,
-            rules=Rules(),
+            rules=StudyRunOptions(),
         )
 
 
@@ -120,9 +120,9 @@ def _stored(folder: Path, n: int) -> Iterator[Result]:
     A transaction waits six times for the disk, whatever it holds. A run stores what came in within
     0.2 s or more, so at the rate that is wanted its transactions hold 1,000.
     """
-    packed = pack(_idle({}, 1, ()))
+    packed = pack_result(_idle({}, 1, ()))
     for size in (COMMIT_SIZE, 100):
-        with Store.write(folder / f"stored{size}.db") as store:
+        with Store.open_for_writing(folder / f"stored{size}.db") as store:
             (cell,) = store.request_replicates([{"a": 1}], n)
             fates = [TaskOutcome(cell.id, i, State.DONE, 0.1, packed.text) for i in range(n)]
             started, worked = time.perf_counter(), time.process_time()
@@ -177,23 +177,23 @@ def _large(folder: Path, megabytes: int) -> Iterator[Result]:
 
 def _own(path: Path) -> dict[int, float]:
     """Memory of each worker's own when it worked last."""
-    with Store.read(path) as store:
+    with Store.open_for_reading(path) as store:
         (cell,) = store.cells()
         return {content["at"]: content["own"] for *_, content in store.results(cell)}
 
 
 def _status(folder: Path, n: int) -> Result:
-    packed = pack(_idle({}, 1, ()))
+    packed = pack_result(_idle({}, 1, ()))
     path = folder / "million.db"
-    with Store.write(path) as store:
+    with Store.open_for_writing(path) as store:
         cells = store.request_replicates([{"a": a} for a in range(100)], n // 100)
         for cell in cells:
             store.save(
                 [TaskOutcome(cell.id, i, State.DONE, 0.1, packed.text) for i in range(n // 100)]
             )
     started = time.perf_counter()
-    with Store.read(path) as store:
-        found = status_of(store)
+    with Store.open_for_reading(path) as store:
+        found = compute_status(store)
     seconds = time.perf_counter() - started
     path.unlink()
     if found.done != n:
@@ -309,7 +309,7 @@ def _work_of(path: Path, work: Any, n: int, executor: Any) -> float:
 
 def _values(path: Path, work: Any, n: int, executor: Any) -> list[Any]:
     _run(path, work, n, executor)
-    with Store.read(path) as store:
+    with Store.open_for_reading(path) as store:
         (cell,) = store.cells()
         return [content["value"] for *_, content in store.results(cell)]
 
@@ -342,7 +342,7 @@ def _growth(folder: Path, options: Options) -> Iterator[Result]:
     for n in sizes:
         spec = {
             "replicates": n, "sizes": [50], "problems": ["simple"], "n_test": 1000,
-            "methods": ["10-fold"], "learners": ["knn"], "seed": seed_of(n) % 1000,
+            "methods": ["10-fold"], "learners": ["knn"], "seed": derive_seed(n) % 1000,
         }  # fmt: skip
         path = folder / f"growth{n}.db"
         started = time.perf_counter()

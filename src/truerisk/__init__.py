@@ -155,11 +155,11 @@ if TYPE_CHECKING:  # Type checkers need static imports of the names that are imp
 if not TYPE_CHECKING:  # With `__getattr__`, type checkers would assume that any name exists.
 
     def __getattr__(name: str) -> Any:
-        from truerisk.core.registry import check_present, no_attribute
+        from truerisk.core.registry import check_present, make_attribute_error
 
         module_name = _MODULE_BY_NAME.get(name) or _PACKAGE_BY_NAME.get(name)
         if module_name is None:
-            raise no_attribute(__name__, name, __all__)
+            raise make_attribute_error(__name__, name, __all__)
         check_present(module_name)
         attribute = import_module(module_name)
         if name in _MODULE_BY_NAME:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
-from truerisk.core.arguments import Extensible, Renamed
+from truerisk.core.arguments import Extensible, RenamedAttribute
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
@@ -22,12 +22,12 @@ from truerisk.plan.answers import Answers, Ask, Response
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import (
     Evaluation,
-    RisksByColumn,
+    RiskArrays,
     Target,
     Tested,
-    ranks_of,
-    std_errors_of,
-    values_of,
+    risk_ranks,
+    risk_std_errors,
+    risk_values,
 )
 from truerisk.results.interval import Basis
 
@@ -120,7 +120,7 @@ class Rule(Extensible, ABC):
     """
 
     name: ClassVar[str]
-    word = Renamed("name")
+    word = RenamedAttribute("name")
     ties: ClassVar[str]
     needs_std_errors: ClassVar[bool] = False
 
@@ -143,15 +143,15 @@ class Rule(Extensible, ABC):
         """
 
 
-def by_rule(estimates: Sequence[Tested], rule: Rule) -> int:
+def choose_by_rule(estimates: Sequence[Tested], rule: Rule) -> int:
     """Return the index of the candidate that the rule chooses by ranks, if any, else by risks.
 
     A rule that needs standard errors compares risks, because ranks are on another scale.
     """
     if rule.needs_std_errors:
-        return rule.choose(values_of(estimates), std_errors_of(estimates))
-    ranks, no_std_errors = ranks_of(estimates), np.full(len(estimates), np.nan)
-    return rule.choose(values_of(estimates) if ranks is None else ranks, no_std_errors)
+        return rule.choose(risk_values(estimates), risk_std_errors(estimates))
+    ranks, no_std_errors = risk_ranks(estimates), np.full(len(estimates), np.nan)
+    return rule.choose(risk_values(estimates) if ranks is None else ranks, no_std_errors)
 
 
 @frozen
@@ -194,7 +194,7 @@ class Terms:
     scores: tuple[tuple[Loss, Terms], ...] = ()
 
 
-def in_every_loss(
+def evaluate_every_loss(
     rate: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
 ) -> Evaluation:
     """Call the function `rate` to reduce predictions to risks: for the main and further losses.
@@ -232,7 +232,7 @@ class Method(Extensible, ABC):
     ('5-fold', 'Err', 'slightly pessimistic: each model sees 4/5 of the rows')
     """
 
-    word = Renamed("name")
+    word = RenamedAttribute("name")
     # True if the method holds out rows, so that copied rows and groups can leak into training sets.
     splits: ClassVar[bool] = True
     # True if the method takes account of time, so that later rows in training sets are intended.
@@ -426,12 +426,15 @@ class Method(Extensible, ABC):
         sequence of sequences of Tested
             The estimates of the candidates in each outer split.
         """
-        outer_split = answers.plan.unit
+        outer_split_numbers = answers.plan.unit
         return [
             self.reduce(
-                answers.select(np.flatnonzero(outer_split == split_number)), data, loss, terms
+                answers.select(np.flatnonzero(outer_split_numbers == split_number)),
+                data,
+                loss,
+                terms,
             )
-            for split_number in range(int(outer_split.max()) + 1)
+            for split_number in range(int(outer_split_numbers.max()) + 1)
         ]
 
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
@@ -461,10 +464,10 @@ class Method(Extensible, ABC):
 
         def rate(loss: Loss, terms: Terms, answers: Answers) -> Evaluation:
             estimates = self.reduce(answers, data, loss, terms)
-            estimates = estimates if isinstance(estimates, RisksByColumn) else tuple(estimates)
+            estimates = estimates if isinstance(estimates, RiskArrays) else tuple(estimates)
             return Evaluation(plan, estimates, answers.n_fits, answers=answers)
 
-        return in_every_loss(rate, loss, terms, answers)
+        return evaluate_every_loss(rate, loss, terms, answers)
 
     def check(self, data: Data, loss: Loss) -> None:
         """Raise if this method cannot handle the data or the loss; called before it draws a plan.
@@ -560,17 +563,17 @@ class FitCache(Protocol):
     The predictions are stored by the number of the fit in the plan.
     """
 
-    def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield (fit, content) for each of these fits that is stored, with content as in `keep`."""
+    def load_fits(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Yield (fit, content) for each stored one of these fits, with content as in `save_fit`."""
         ...
 
-    def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
+    def save_fit(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
         """Store the predictions of a fit, as plain values and arrays, with its running time."""
         ...
 
 
 @frozen
-class Fits:
+class FitCounts:
     """Numbers of fits that were read from a store (`reused`) and added to it (`added`)."""
 
     reused: int
@@ -609,25 +612,25 @@ class RunOptions:
     """Options of a run of an engine: executor, seed, and which candidates are fitted in which fit.
 
     `seed` is used for models without a seed of their own. An engine may store the predictions of
-    its fits in the `fit_store`, and load them from it. If `needed` is given, candidate c is fitted
-    in fit f only if `needed[c, f]` is True, and other predictions are not returned. If `only` is
-    given, `only[f]` is the single candidate that is fitted in fit f. `steps` caches fitted steps of
-    pipelines if several pipelines share their first steps.
+    its fits in the `fit_store`, and load them from it. If `is_needed` is given, candidate c is
+    fitted in fit f only if `is_needed[c, f]` is True, and other predictions are not returned. If
+    `candidate_by_fit` is given, `candidate_by_fit[f]` is the single candidate that is fitted in fit
+    f. `step_cache` caches fitted steps of pipelines if several pipelines share their first steps.
     """
 
     executor: Any = None
     seed: int = 0
-    only: np.ndarray | None = field(default=None, repr=False)
+    candidate_by_fit: np.ndarray | None = field(default=None, repr=False)
     fit_store: FitStore | None = field(default=None, repr=False)
-    needed: np.ndarray | None = field(default=None, repr=False)
-    steps: Any = field(default=None, repr=False)
+    is_needed: np.ndarray | None = field(default=None, repr=False)
+    step_cache: Any = field(default=None, repr=False)
 
 
 class Engine(Extensible, ABC):
     """Base class of engines, which compute the predictions of all candidates for a plan.
 
     `serves` holds the types of additional results that the engine computes, beyond predictions for
-    rows, by their names in `plan.plan.EXTRAS`:
+    rows, by their names in `plan.plan.EXTRA_REQUEST_TYPES`:
 
     - "flips": predictions after fits on changed labels,
     - "laws": predictions after fits on drawn training sets,
@@ -641,13 +644,13 @@ class Engine(Extensible, ABC):
     The engine gets no plan that needs other types. `cuts_columns` is True if it handles families
     that take X as a matrix of rows against rows (`Family.pairwise`). `answers_extras` is True if
     one run computes all further requests of a request. `leaves_out` is True if the engine skips
-    fits of candidates that are not needed (`RunOptions.needed`). `compiled` is True if it needs the
-    compiled module.
+    fits of candidates that are not needed (`RunOptions.is_needed`). `compiled` is True if it needs
+    the compiled module.
     """
 
     name: ClassVar[str]
-    word = Renamed("name")
-    answers_besides = Renamed("answers_extras")
+    word = RenamedAttribute("name")
+    answers_besides = RenamedAttribute("answers_extras")
     serves: ClassVar[frozenset[str]] = frozenset()
     cuts_columns: ClassVar[bool] = False
     answers_extras: ClassVar[bool] = False

@@ -16,7 +16,7 @@ from truerisk.assessment.assessment import TABLE_HEADER
 from truerisk.exceptions import UnknownName
 from truerisk.extend import Refusal
 from truerisk.results.best_set import may_be_best
-from truerisk.results.evaluation import PairedLosses
+from truerisk.results.evaluation import CandidateLosses
 
 X, Y = tr.datasets.make_simple(61, random_state=1)
 LEARNERS = {
@@ -45,7 +45,7 @@ def test_best_set_rests_on_the_honest_losses_of_rows_or_groups(found, level, gro
     found = found if groups is None else assessed(groups=groups)
     names = found.ranking
     losses = np.array([found.risks[name].losses for name in names])
-    kept = may_be_best(PairedLosses(losses, np.full(61, 1 / 61), groups), level)
+    kept = may_be_best(CandidateLosses(losses, np.full(61, 1 / 61), groups), level)
     assert found.best_set(level) == [n for n, may in zip(names, kept, strict=True) if may]
     assert found.best_set(level)[0] == found.best
 

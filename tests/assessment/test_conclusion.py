@@ -83,7 +83,7 @@ def test_conclusion_on_noise_claims_no_gain(seed):
     )
     assert "Use " not in said
     assert "ahead" not in said
-    assert tr.core.formats.number(found.baseline) in said
+    assert tr.core.formats.format_number(found.baseline) in said
 
 
 def test_conclusion_rests_on_the_choice_and_not_on_the_best_of_many():

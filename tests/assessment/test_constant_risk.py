@@ -5,8 +5,8 @@ import pytest
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import log_loss
 
-from truerisk.assessment.constant_risk import constant_risk
-from truerisk.estimation.problem import problem_of_call
+from truerisk.assessment.constant_risk import find_best_constant
+from truerisk.estimation.problem import problem_from_arguments
 from truerisk.extend import Family
 from truerisk.losses import Cost
 
@@ -25,7 +25,7 @@ def constant(y, scoring=None, **options):
     """The best constant on these data."""
     numeric = y.dtype.kind == "f"
     family = Family.from_grid(DummyRegressor() if numeric else DummyClassifier())
-    return constant_risk(problem_of_call(family, X, y, scoring=scoring, **options))
+    return find_best_constant(problem_from_arguments(family, X, y, scoring=scoring, **options))
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,14 @@ from tests.support.data import checked
 from tests.support.families import families_on
 
 import truerisk as tr
-from truerisk.assessment.families import families_of, ranked_names, rows_for, sorted_by_text
+from truerisk.assessment.families import (
+    build_families,
+    data_for_learners,
+    ranked_names,
+    sort_names_by_text,
+)
 from truerisk.engines.running.shared_steps import FittedStepTrees, with_equal_first_step
-from truerisk.estimation.outer_splits import n_parts
+from truerisk.estimation.outer_splits import max_n_parts
 from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Family, Refusal
 
@@ -98,7 +103,7 @@ def test_families_of_words_impute_gaps_of_numbers(dtype):
     assert ["Imputer" in str(family.estimator) for family in families] == [True, False]
     assert tr.assess(["lda"], gapped, Y, cv=["3-fold"], outer="4-fold").risks["lda"].value < 1
     data = checked(np.array([["u"], [None]] * 5, dtype=object), np.arange(10) % 2)
-    assert rows_for({"bayes": Family.from_grid(GaussianNB())}, data) is data
+    assert data_for_learners({"bayes": Family.from_grid(GaussianNB())}, data) is data
 
 
 def test_families_of_words_turn_text_columns_into_indicators():
@@ -119,8 +124,8 @@ def test_families_of_words_treat_all_gaps_in_text_alike(word, gap):
     prepared = {}
     for name, column in gapped.items():
         X = pd.DataFrame({"a": column, "b": np.arange(60.0)})
-        data = rows_for([word], checked(X, y))
-        model = families_of([word], data)[word].estimator.fit(data.X, data.y)
+        data = data_for_learners([word], checked(X, y))
+        model = build_families([word], data)[word].estimator.fit(data.X, data.y)
         prepared[name] = np.asarray(model.named_steps["prepare"].transform(data.X), dtype=float)
     np.testing.assert_array_equal(prepared["other"], prepared["NaN"])
     np.testing.assert_array_equal(prepared["string"], prepared["NaN"])
@@ -137,7 +142,7 @@ def test_families_of_words_treat_all_gaps_in_text_alike(word, gap):
     ],
 )
 def test_n_parts_is_that_of_the_least_training_set(methods, parts):
-    assert n_parts(SimpleNamespace(time=None, block=None), methods) == parts
+    assert max_n_parts(SimpleNamespace(time=None, block=None), methods) == parts
 
 
 def test_families_by_text_do_not_depend_on_order_names_or_addresses():
@@ -147,14 +152,14 @@ def test_families_by_text_do_not_depend_on_order_names_or_addresses():
     )
     families = {"a": tree, "b": both, "c": three}
     assert (
-        sorted_by_text(families)
-        == sorted_by_text(dict(reversed(families.items())))
+        sort_names_by_text(families)
+        == sort_names_by_text(dict(reversed(families.items())))
         == ["b", "c", "a"]
     )
-    assert sorted_by_text({"z": both, "y": three, "x": tree}) == ["z", "y", "x"]
+    assert sort_names_by_text({"z": both, "y": three, "x": tree}) == ["z", "y", "x"]
     one, two = (Family.from_grid(FunctionTransformer(lambda x: x)) for _ in range(2))
-    assert sorted_by_text({"one": one, "two": two}) == ["one", "two"]
-    assert sorted_by_text({"two": two, "one": one}) == ["two", "one"]
+    assert sort_names_by_text({"one": one, "two": two}) == ["one", "two"]
+    assert sort_names_by_text({"two": two, "one": one}) == ["two", "one"]
 
 
 def test_ranked_keeps_the_given_order_of_equal_risks():

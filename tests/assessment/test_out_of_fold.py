@@ -104,7 +104,7 @@ def test_out_of_fold_answers_of_bootstrap_are_out_of_bag(kind):
     one = tr.assess({"knn": KNeighborsClassifier(3)}, X, Y, cv=["3-fold"], outer=outer)
     told, plan = one.learners["knn"].out_of_fold, one.learners["knn"].answers.plan
     assert len(told.rows) > 55
-    for row, split in zip(told.rows, told.split, strict=True):
+    for row, split in zip(told.rows, told.split_numbers, strict=True):
         assert row not in plan.train_rows(int(plan.fit[split]))[0]
     assert one.roc.auc > 0.5
     assert one.learners["knn"].no_roc is None

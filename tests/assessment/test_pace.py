@@ -16,14 +16,14 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.assessment.pace import (
     Pace,
-    _shares_nothing,
+    _shares_no_work,
     mean_seconds,
-    pace_of,
+    measure_pace,
     seconds_once_and_each,
 )
 from truerisk.contracts import Engine
 from truerisk.engines.generic import Generic
-from truerisk.estimation.problem import problem_of_call
+from truerisk.estimation.problem import problem_from_arguments
 from truerisk.extend import Answers, Family, Request, Streams
 from truerisk.methods import as_method
 
@@ -61,7 +61,7 @@ class OnePass(Engine):
         return None
 
     def run(self, family, data, plan, request, run):
-        settings = 1 if run.only is not None else len(family)
+        settings = 1 if run.candidate_by_fit is not None else len(family)
         self.clock.now += self.once + plan.n_fits * (self.each + settings * self.by_setting)
         return nothing(plan)
 
@@ -74,7 +74,7 @@ class Single(Generic):
     seconds: tuple[float, ...] = ()
 
     def run(self, family, data, plan, request, run):
-        self.clock.now += sum(self.seconds[c] for c in run.only)
+        self.clock.now += sum(self.seconds[c] for c in run.candidate_by_fit)
         return nothing(plan)
 
 
@@ -87,7 +87,7 @@ class Stepped(Generic):
     learner: float = 0.01
 
     def run(self, family, data, plan, request, run):
-        settings = 1 if run.only is not None else len(family)
+        settings = 1 if run.candidate_by_fit is not None else len(family)
         self.clock.now += plan.n_fits * (self.steps + settings * self.learner)
         return nothing(plan)
 
@@ -95,7 +95,7 @@ class Stepped(Generic):
 def problem(engine, word="loo", family=None, **options):
     """A problem, and a plan of its method."""
     family = family or Family.from_grid(GaussianNB(), GRID)
-    found = problem_of_call(family, X, Y, engine=engine, **options)
+    found = problem_from_arguments(family, X, Y, engine=engine, **options)
     return found, as_method(word).plan(found.data, Streams(0))
 
 
@@ -109,7 +109,7 @@ def problem(engine, word="loo", family=None, **options):
 def test_pace_does_not_multiply_what_is_done_once_and_takes_little_time(once, each):
     clock = Clock()
     asked, plan = problem(OnePass(clock, once, each))
-    pace = pace_of(asked, plan, clock=clock)
+    pace = measure_pace(asked, plan, clock=clock)
     assert pace.seconds(plan.n_fits) == pytest.approx(once + 40 * each)
     assert pace.seconds(400) == pytest.approx(once + 400 * each, rel=1e-6)
     assert clock.now <= max(3.0, 4 * (once + each))
@@ -132,11 +132,11 @@ PLAIN = Family.from_grid(GaussianNB(), GRID)
 def test_pace_adds_settings_to_what_is_done_once_in_every_fit(family, engine, each, of_winners):
     clock = engine.clock
     asked, plan = problem(engine, family=family)
-    first = pace_of(asked, plan, clock=clock)
+    first = measure_pace(asked, plan, clock=clock)
     assert first.seconds_each == pytest.approx(each)
     assert first.seconds(plan.n_fits) == pytest.approx(plan.n_fits * each)
     for earlier in (None, first):
-        winners = pace_of(asked, plan, is_winners_only=True, earlier_pace=earlier, clock=clock)
+        winners = measure_pace(asked, plan, is_winners_only=True, earlier_pace=earlier, clock=clock)
         assert winners.seconds_each == pytest.approx(of_winners)
         assert winners.seconds(plan.n_fits) == pytest.approx(plan.n_fits * of_winners)
 
@@ -146,10 +146,10 @@ def test_pace_averages_cheap_and_dear_settings(scale):
     clock = Clock()
     seconds = tuple(scale * s for s in (1.0, 2.0, 4.0, 8.0, 16.0))
     asked, plan = problem(Single(clock=clock, seconds=seconds))
-    pace = pace_of(asked, plan, clock=clock)
+    pace = measure_pace(asked, plan, clock=clock)
     true = plan.n_fits * sum(seconds)
     assert true / 2 < pace.seconds(plan.n_fits) < 2 * true
-    winners = pace_of(asked, plan, is_winners_only=True, clock=clock).seconds(plan.n_fits)
+    winners = measure_pace(asked, plan, is_winners_only=True, clock=clock).seconds(plan.n_fits)
     assert winners == pytest.approx(pace.seconds(plan.n_fits) / 5)
 
 
@@ -176,17 +176,17 @@ def test_pace_divides_fits_and_not_passes_among_workers():
     engines = Single(clock=clock, seconds=(1.0,) * 5), OnePass(clock, 0.0, 1.0)
     for engine, times in zip(engines, (4, 1)):
         asked, plan = problem(engine)
-        alone = pace_of(asked, plan, clock=clock).seconds_each
-        shared = pace_of(replace(asked, executor=4), plan, clock=clock).seconds_each
+        alone = measure_pace(asked, plan, clock=clock).seconds_each
+        shared = measure_pace(replace(asked, executor=4), plan, clock=clock).seconds_each
         assert alone == pytest.approx(times * shared)
 
 
 def test_pace_of_real_engine_is_positive():
     rng = np.random.default_rng(0)
     y = X[:, 0] + rng.normal(size=40)
-    asked = problem_of_call(Family.from_grid(Ridge(), {"alpha": [0.1, 1.0]}), X, y)
+    asked = problem_from_arguments(Family.from_grid(Ridge(), {"alpha": [0.1, 1.0]}), X, y)
     for word in ("loo", "5-fold", ".632"):
-        pace = pace_of(asked, as_method(word).plan(asked.data, Streams(0)))
+        pace = measure_pace(asked, as_method(word).plan(asked.data, Streams(0)))
         assert isinstance(pace, Pace)
         assert pace.engine == "least-squares"
         assert 0 < pace.seconds(100) < 60
@@ -199,9 +199,9 @@ def test_pace_of_real_engine_is_positive():
 def test_pace_of_next_pass_needs_one_timing_at_most(once, each, again):
     clock = Clock()
     asked, plan = problem(OnePass(clock, once, each))
-    first = pace_of(asked, plan, clock=clock)
+    first = measure_pace(asked, plan, clock=clock)
     spent = clock.now
-    second = pace_of(asked, plan, earlier_pace=first, clock=clock)
+    second = measure_pace(asked, plan, earlier_pace=first, clock=clock)
     assert clock.now - spent == pytest.approx(again)
     assert (second.seconds_once, second.seconds_each) == pytest.approx((once, each), abs=1e-9)
 
@@ -210,15 +210,15 @@ def test_pace_of_next_pass_needs_one_timing_at_most(once, each, again):
 def test_pace_of_next_pass_repeats_only_short_single_fits(each):
     clock = Clock()
     asked, plan = problem(Single(clock=clock, seconds=(each,) * 5))
-    first, spent = pace_of(asked, plan, clock=clock), clock.now
+    first, spent = measure_pace(asked, plan, clock=clock), clock.now
     if each == 0.01:
-        second = pace_of(asked, plan, earlier_pace=first, clock=clock)
+        second = measure_pace(asked, plan, earlier_pace=first, clock=clock)
         assert clock.now - spent == pytest.approx(4 * each)
         assert second.seconds_each == pytest.approx(first.seconds_each)
         return
     fewer = as_method("10-fold").plan(asked.data, Streams(0))
-    second = pace_of(asked, fewer, earlier_pace=first, clock=clock)
-    winners = pace_of(asked, fewer, is_winners_only=True, earlier_pace=first, clock=clock)
+    second = measure_pace(asked, fewer, earlier_pace=first, clock=clock)
+    winners = measure_pace(asked, fewer, is_winners_only=True, earlier_pace=first, clock=clock)
     assert clock.now == spent <= 4 * each
     assert second.seconds_each == pytest.approx(5 * each * (36 / 39) ** 2)
     assert winners.seconds_each == pytest.approx(second.seconds_each / 5)
@@ -228,8 +228,8 @@ def test_pace_of_next_pass_repeats_only_short_single_fits(each):
 def test_pace_of_fits_that_share_nothing_needs_few_fits(each, fits, monkeypatch):
     clock = Clock()
     asked, plan = problem(OnePass(clock, 0.0, each))
-    monkeypatch.setattr("truerisk.assessment.pace._shares_nothing", lambda *_: True)
-    pace = pace_of(asked, plan, clock=clock)
+    monkeypatch.setattr("truerisk.assessment.pace._shares_no_work", lambda *_: True)
+    pace = measure_pace(asked, plan, clock=clock)
     assert clock.now == pytest.approx(fits * each)
     assert (pace.seconds_once, pace.seconds_each) == pytest.approx((0.0, each))
 
@@ -250,7 +250,7 @@ def test_shares_nothing_is_true_only_of_scaled_fits_without_shared_work(word):
         named = {f"{'model__' * scaled}{name}": values for name, values in grid.items()}
         steps = Pipeline([("scale", StandardScaler()), ("model", model)])
         y = Y if is_classifier(model) else X[:, 0]
-        asked = problem_of_call(Family.from_grid(steps if scaled else model, named), X, y)
+        asked = problem_from_arguments(Family.from_grid(steps if scaled else model, named), X, y)
         plan = as_method("5-fold").plan(asked.data, Streams(0))
-        engine = asked.asking().choose(plan, Request.from_plan(asked.loss, plan))
-        assert _shares_nothing(engine, asked) == (scaled and not shares)
+        engine = asked.create_asking().choose(plan, Request.from_plan(asked.loss, plan))
+        assert _shares_no_work(engine, asked) == (scaled and not shares)

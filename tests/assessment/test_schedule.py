@@ -19,7 +19,7 @@ from truerisk.assessment.assess import Interrupted
 from truerisk.assessment.forecast import forecast, planned_fits
 from truerisk.assessment.schedule import Schedule, method_name_by_size
 from truerisk.core.progress import listen
-from truerisk.estimation.problem import problem_of_call
+from truerisk.estimation.problem import problem_from_arguments
 from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Family, Refusal
 
@@ -62,7 +62,7 @@ def test_learning_curve_cheap_leaves_out_learners_fitted_one_by_one(cheap):
 def _fits(name):
     named = families_on({name: LEARNERS[name]}, X, Y)
     return planned_fits(
-        {n: problem_of_call(f, X, Y) for n, f in named.items()}, METHODS, None, "all"
+        {n: problem_from_arguments(f, X, Y) for n, f in named.items()}, METHODS, None, "all"
     )[1]
 
 
@@ -81,7 +81,7 @@ def test_learning_curve_of_given_folds_is_that_of_the_verb(cheap):
 
 @pytest.mark.parametrize(("asked", "outer"), [("cheap", None), (["tree"], "5-fold")])
 def test_forecast_counts_fits_of_learning_curves(asked, outer):
-    problems = {n: problem_of_call(f, X, Y) for n, f in families_on(LEARNERS, X, Y).items()}
+    problems = {n: problem_from_arguments(f, X, Y) for n, f in families_on(LEARNERS, X, Y).items()}
     said = forecast(problems, METHODS, outer, asked)
     counts = []
     with listen(lambda p: counts.append((p.done, p.total))):
@@ -189,7 +189,7 @@ MODELS = {
 def expected(learners, methods, outer, **options):
     """The forecast of what assess would do."""
     problems = {
-        n: problem_of_call(f, FEW, LABELS, **options)
+        n: problem_from_arguments(f, FEW, LABELS, **options)
         for n, f in families_on(learners, FEW, LABELS).items()
     }
     return forecast(problems, methods, outer)
@@ -228,7 +228,7 @@ def test_forecast_divides_seconds_among_workers():
 def asked(settings=1, seed=0, **options):
     """The problem of so many settings of one learner."""
     grid = {"var_smoothing": np.geomspace(1e-9, 1e-6, settings)}
-    return problem_of_call(
+    return problem_from_arguments(
         Family.from_grid(GaussianNB(), grid), FEW, LABELS, random_state=seed, **options
     )
 
@@ -268,7 +268,7 @@ def test_forecast_counts_the_fits_that_models_and_progress_see():
         "counting": (Counting(), {"var_smoothing": [1e-9, 1e-3]}),
     }
     problems = {
-        name: problem_of_call(f, FEW, LABELS)
+        name: problem_from_arguments(f, FEW, LABELS)
         for name, f in families_on(learners, FEW, LABELS).items()
     }
     said = forecast(problems, ["3-fold"], "4-fold")

@@ -14,7 +14,7 @@ import truerisk as tr
 from truerisk.core.progress import listen
 from truerisk.exceptions import LeakWarning, UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal, Streams
-from truerisk.intervals.bootstrapped_choice import corrected_by_bootstrap
+from truerisk.intervals.bootstrapped_choice import correct_risk_by_bootstrap
 
 GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 
@@ -45,8 +45,8 @@ def test_honest_value_is_the_bootstrap_of_the_replay(rows, k):
     weights = np.empty(60)
     for _, test in StratifiedKFold(k).split(X, y):
         weights[test] = 60 / (k * len(test))
-    expected = corrected_by_bootstrap(losses, Streams(7).get("bbc"), weights=weights)
-    assert expected.selected == pytest.approx(1 - search.best_score_)
+    expected = correct_risk_by_bootstrap(losses, Streams(7).get("bbc"), weights=weights)
+    assert expected.selected_mean_loss == pytest.approx(1 - search.best_score_)
     u = tr.audit(search, X, y, level="bbc", random_state=7)
     assert u.honest.loss_value == pytest.approx(expected.value, abs=1e-12)
     assert u.honest.value == 1 - u.honest.loss_value

@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeRegressor
 
 import truerisk as tr
-from truerisk.auditing.correcting import ChosenWithoutTestRows
+from truerisk.auditing.correcting import ChoiceWithoutTestRows
 from truerisk.auditing.mixed_splits import are_neighbours_alike, order_of_table
 from truerisk.auditing.replay import ReplayedSearch
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.datasets import DailyLoadProblem
 from truerisk.extend import BadData, Data
 from truerisk.results.interval import Scale
@@ -79,7 +79,11 @@ def test_headline_follows_the_time():
     assert 0 > claimed >= chosen > 0.8 * honest
     assert found.optimism == pytest.approx(claimed - honest)
     owed = f"{chosen - honest:.4f} more is owed to models that saw the rows around them in time"
-    for said in (f"honest {number(honest)}", f"choice alone it is {number(chosen)}", owed):
+    for said in (
+        f"honest {format_number(honest)}",
+        f"choice alone it is {format_number(chosen)}",
+        owed,
+    ):
         assert said in found.conclusion
     assert found.refuted
     assert "it is refuted" in found.conclusion
@@ -119,10 +123,10 @@ def test_chosen_without_knows_nothing_of_what_it_is_tested_on():
     """Each stretch is asked of the setting with the least loss on the others, by hand."""
     losses = np.array([[0.0, 0.0, 1.0, 1.0], [0.9, 0.9, 0.0, 0.0], [0.0, 0.0, 1.0, 1.0]])
     kept = ReplayedSearch(losses, np.arange(4), np.ones(4), np.empty((3, 0)), None)
-    method = ChosenWithoutTestRows(None, 2, kept)
+    method = ChoiceWithoutTestRows(None, 2, kept)
     assert method._choose_setting(np.array([0, 1])) == 1
     assert method._choose_setting(np.array([2, 3])) == 2  # that of the search among equals
-    assert ChosenWithoutTestRows(None, 2)._choose_setting(np.array([0, 1])) == 2
+    assert ChoiceWithoutTestRows(None, 2)._choose_setting(np.array([0, 1])) == 2
 
 
 def grouped():
@@ -241,7 +245,7 @@ COOL = FRAME[["temperature"]]
 def test_order_of_table_finds_times_by_kind_or_by_name(table, expected):
     """The index first, then dates in any form, then a count; it is a time if named so."""
     found = order_of(table)
-    assert (None if found is None else (found.place, found.are_times)) == expected
+    assert (None if found is None else (found.column_label, found.has_times)) == expected
 
 
 def test_order_of_table_is_none_of_rows_sorted_by_a_feature_or_y():

@@ -14,15 +14,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from truerisk.auditing.on_scores import (
+    candidates_within_std_error,
     risk_findings,
-    rough_correction,
+    rough_corrected_risk,
     score_findings,
-    within_one_error,
 )
 from truerisk.extend import Interval
-from truerisk.results.interval import ERROR, Scale
-from truerisk.search.claim import Claim, scale_of
-from truerisk.search.repeat import state_findings
+from truerisk.results.interval import LOSS_SCALE, Scale
+from truerisk.search.claim import Claim, make_score_scale
+from truerisk.search.repeat import find_surviving_state
 
 FIVE = tuple({"k": k} for k in (2, 3, 5, 9, 15))
 SPREAD = np.array(
@@ -44,10 +44,10 @@ def claimed(scores, best=None, candidates=FIVE, cv=None):
     scores = np.asarray(scores, dtype=float)
     best = int(np.nanargmax(scores.mean(axis=1))) if best is None else best
     return Claim(
-        search="GridSearchCV",
+        search_name="GridSearchCV",
         name="best_score_",
         score=float(scores[best].mean()),
-        best=best,
+        best_candidate=best,
         candidates=candidates,
         estimator=DummyClassifier(),
         scoring="accuracy",
@@ -95,13 +95,13 @@ def ended(name, values, best):
     ],
 )
 def test_score_findings_of_one_claim(claim, error_score, expected):
-    found = {f.code for f in score_findings(claim, scale_of(claim), error_score)}
+    found = {f.code for f in score_findings(claim, make_score_scale(claim), error_score)}
     assert found == expected
 
 
 def test_within_one_error_counts_by_the_error_over_splits_of_the_best():
-    assert within_one_error(claimed(FLAT)) == (0, 1, 2, 3, 4)
-    assert within_one_error(claimed(SPREAD)) == (2,)
+    assert candidates_within_std_error(claimed(FLAT)) == (0, 1, 2, 3, 4)
+    assert candidates_within_std_error(claimed(SPREAD)) == (2,)
 
 
 def test_rough_correction_is_that_of_tibshirani():
@@ -110,9 +110,11 @@ def test_rough_correction_is_that_of_tibshirani():
     With leave-one-out the best score of a split is always 1, so that it says nothing.
     """
     claim = claimed([[0.9, 0.7], [0.8, 0.9]], candidates=FIVE[:2])
-    assert rough_correction(claim, scale_of(claim)) == pytest.approx(0.15 + (0.1 + 0.0) / 2)
+    assert rough_corrected_risk(claim, make_score_scale(claim)) == pytest.approx(
+        0.15 + (0.1 + 0.0) / 2
+    )
     claim = claimed(SPREAD, cv=LeaveOneOut())
-    assert rough_correction(claim, scale_of(claim)) is None
+    assert rough_corrected_risk(claim, make_score_scale(claim)) is None
 
 
 @pytest.mark.parametrize(
@@ -135,7 +137,7 @@ def test_rough_correction_is_that_of_tibshirani():
 def test_risk_findings_compare_claim_and_honest_risk(claim, value, interval, std_error, expected):
     ends = None if interval is None else Interval(*interval, "bbc")
     honest = SimpleNamespace(loss_value=value, loss_interval=ends, std_error=std_error)
-    assert {f.code for f in risk_findings(claim, honest, ERROR)} == expected
+    assert {f.code for f in risk_findings(claim, honest, LOSS_SCALE)} == expected
 
 
 def test_risk_findings_tell_a_score_as_a_score():
@@ -164,10 +166,10 @@ class Study(BaseEstimator):
 
 def test_state_of_a_given_study_survives_clone():
     """One that the search made is its own. Trials of earlier fits are counted."""
-    (found,) = state_findings(Study(KNeighborsClassifier(), object()))
+    (found,) = find_surviving_state(Study(KNeighborsClassifier(), object()))
     assert found.code == "state-survives-clone"
     assert "holds 30 trials and this search ran 10" in found.sentence
-    assert not [*state_findings(Study(KNeighborsClassifier(), None))]
+    assert not [*find_surviving_state(Study(KNeighborsClassifier(), None))]
 
 
 X, Y = np.random.default_rng(0).normal(size=(60, 4)), np.arange(60) % 2
@@ -186,4 +188,4 @@ FROZEN = FrozenEstimator(SelectKBest(k=1).fit(X, Y))
 )
 def test_state_of_fitted_parts_and_warm_starts_is_found(grid_search, model, grid, expected):
     search = grid_search(X, Y, estimator=model, grid=grid)
-    assert [finding.code for finding in state_findings(search)] == expected
+    assert [finding.code for finding in find_surviving_state(search)] == expected

@@ -19,10 +19,10 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.auditing.replay import replay, weighted_auc_risk
-from truerisk.estimation.problem import problem_of_call
+from truerisk.auditing.replay import replay_search, weighted_auc_risk
+from truerisk.estimation.problem import problem_from_arguments
 from truerisk.extend import BadData, Family, Refusal, Streams
-from truerisk.search.claim import scale_of
+from truerisk.search.claim import make_score_scale
 from truerisk.search.reading import read_claim
 
 
@@ -57,10 +57,10 @@ def test_replay_has_the_losses_of_fitting_by_hand(grid_search, simple, cv):
 def replayed(search, X, y, **given):
     """The replay of a search."""
     claim = read_claim(search)
-    scale = scale_of(claim)
+    scale = make_score_scale(claim)
     family = Family(claim.estimator, claim.candidates)
-    problem = problem_of_call(family, X, y, scoring=scale.loss, **given)
-    return replay(claim, scale, problem, claim.plan(problem.data))
+    problem = problem_from_arguments(family, X, y, scoring=scale.loss, **given)
+    return replay_search(claim, scale, problem, claim.plan(problem.data))
 
 
 TREES = (DecisionTreeClassifier(random_state=0), {"max_depth": [1, 2, 3]})
@@ -145,7 +145,9 @@ def test_factor_of_a_balanced_score_is_that_of_scikit_learn(simple):
     X, y = simple
     y = np.where(np.arange(60) < 20, 2, y)
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [3]}, scoring="balanced_accuracy")
-    factor = scale_of(read_claim(search.fit(X, y))).factor(checked(X, y), np.arange(60))
+    factor = make_score_scale(read_claim(search.fit(X, y))).row_factors(
+        checked(X, y), np.arange(60)
+    )
     wrong = np.arange(60) % 3 == 0
     expected = balanced_accuracy_score(y, np.where(wrong, (y + 1) % 3, y))
     assert 1 - (wrong * factor).mean() == pytest.approx(expected)

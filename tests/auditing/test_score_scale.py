@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from truerisk.extend import Data
-from truerisk.search.claim import Claim, scale_of
+from truerisk.search.claim import Claim, make_score_scale
 
 
 def claim_of(scoring, estimator=None):
@@ -51,11 +51,11 @@ def profit(model, X, y):
     ],
 )
 def test_scale_of_a_score_says_what_is_perfect(scoring, estimator, word, risk):
-    scale = scale_of(claim_of(scoring, estimator))
-    assert scale.word == word
+    scale = make_score_scale(claim_of(scoring, estimator))
+    assert scale.risk_name == word
     assert scale.risk(0.9) == pytest.approx(risk)
     assert scale.score(scale.risk(0.9)) == pytest.approx(0.9)
-    assert scale.is_known or not scale.by_rows
+    assert scale.is_known or not scale.is_mean_over_rows
 
 
 def own(name):
@@ -97,7 +97,7 @@ KNeighbors.__name__, KNeighbors.__module__ = "KNeighborsClassifier", "sklearn.ne
     ],
 )
 def test_scale_does_not_recognise_namesakes(scoring, estimator):
-    assert not scale_of(claim_of(scoring, estimator)).is_known
+    assert not make_score_scale(claim_of(scoring, estimator)).is_known
 
 
 def test_claim_knows_leave_one_out_by_its_class():
@@ -110,6 +110,6 @@ def test_claim_knows_leave_one_out_by_its_class():
     claim, own = (
         replace(claim_of(None), cv=cv()) for cv in (model_selection.LeaveOneOut, LeaveOneOut)
     )
-    assert claim.is_one_by_one
-    assert not own.is_one_by_one
+    assert claim.has_single_row_test_sets
+    assert not own.has_single_row_test_sets
     assert (claim.plan(data).n_fits, own.plan(data).n_fits) == (6, 2)

@@ -19,7 +19,7 @@ from benchmarks.calibration.trial import run
 from sklearn.datasets import load_diabetes, load_digits
 
 from truerisk.datasets import make_simple
-from truerisk.datasets.documents import FOLDER
+from truerisk.datasets.documents import FOLDER_VARIABLE
 
 CELL = Cell("simple", 30, "knn")
 
@@ -394,7 +394,7 @@ def test_tables_rate_rules_by_labels_of_the_rest():
 
 
 def test_tables_of_documents_are_left_out_without_their_folder(tmp_path, monkeypatch, capsys):
-    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     kept, missing = here(SCORES)
     assert missing == ["a1a", "ozone", "ozone-level", "satellite", "yeast"]
     assert {"digits", "odd-digits", "diabetes", "noise"} <= {cell.problem for cell in kept}
@@ -405,7 +405,7 @@ def test_tables_of_documents_are_left_out_without_their_folder(tmp_path, monkeyp
     given = ["--scores", "--store", str(tmp_path / "runs.db"), "--seeds", "1"]
     main(given)
     assert "left out for want of --papers: yeast" in capsys.readouterr().err
-    monkeypatch.setenv(FOLDER, "")  # so that it is put back
+    monkeypatch.setenv(FOLDER_VARIABLE, "")  # so that it is put back
     main([*given, "--papers", str(tmp_path)])
     assert capsys.readouterr().err.count("--papers") == 0
 

@@ -15,8 +15,8 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks import space_folds
 from truerisk.datasets import make_simple
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import compute
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import compute_risks
 from truerisk.extend import Family
 from truerisk.methods import KFold
 from truerisk.methods.bayesian import rule_errors
@@ -191,10 +191,10 @@ def test_validated_holds_every_number_to_its_truth(monkeypatch, capsys):
 @pytest.fixture(scope="module")
 def computed():
     X, y = make_simple(67, random_state=1)
-    posed = problem_of_call(
+    posed = problem_from_arguments(
         Family.from_grid(LogisticRegression(), {"C": [1.0]}), X, y, scoring="auc"
     )
-    return compute(posed, KFold(5))
+    return compute_risks(posed, KFold(5))
 
 
 def test_corrected_t_of_folds_is_nadeau_and_bengios(computed):

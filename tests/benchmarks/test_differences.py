@@ -11,8 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import compute
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import compute_risks
 from truerisk.extend import Family
 
 TWINS = Duel("simple", 40, "knn", "knn")
@@ -62,7 +62,7 @@ def test_tests_reject_what_compare_rejects():
     for k in (5, 10):
         method = tr.methods.Pairs(tr.methods.KFold(k))
         computed = [
-            compute(problem_of_call(Family.from_grid(m), X, y, random_state=0), method)
+            compute_risks(problem_from_arguments(Family.from_grid(m), X, y, random_state=0), method)
             for m in models
         ]
         line[str(k)] = differences._facts(computed)

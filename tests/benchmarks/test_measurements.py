@@ -7,7 +7,7 @@ from benchmarks.audit_selection import flagged, noise, selected
 
 from benchmarks import audit_bias, best_set, learning_curves, seconds, structure, unseen
 from truerisk.methods.parts import paired_losses
-from truerisk.results.evaluation import PairedLosses
+from truerisk.results.evaluation import CandidateLosses
 
 
 @pytest.mark.parametrize("dependence", ["independent", "correlated"])
@@ -47,7 +47,7 @@ def test_best_set_draws_losses_and_risks_of_every_candidate(cell):
     """Shares add to 1, groups go along, and the same seed draws the same."""
     found = best_set.drawn(cell, 3)
     assert found.paired.losses.shape == (len(found.risks), cell.n)
-    assert found.paired.shares.sum() == pytest.approx(1)
+    assert found.paired.row_weights.sum() == pytest.approx(1)
     assert (found.paired.groups is None) == (cell.problem == "simple")
     assert ((found.risks > 0) & (found.risks < 0.7)).all()
     assert best_set.drawn(cell, 3).risks.tolist() == found.risks.tolist()
@@ -58,7 +58,7 @@ def test_best_set_keeps_the_winner_and_drops_the_hopeless_in_every_way(way):
     """Two candidates alike, one that is always wrong."""
     rows = np.random.default_rng(0).random((3, 80)) < 0.2
     losses = np.where([[True], [True], [False]], rows, 1.0)
-    kept = best_set.WAYS[way](PairedLosses(losses, np.full(80, 1 / 80)))
+    kept = best_set.WAYS[way](CandidateLosses(losses, np.full(80, 1 / 80)))
     assert kept[losses.mean(axis=1).argmin()]
     assert not kept[2]
 
@@ -77,7 +77,7 @@ def test_learning_curves_band_covers_unless_its_variance_is_a_hundredth(monkeypa
     monkeypatch.setattr(learning_curves, "TEST_ROWS", 1500)
     monkeypatch.setattr(learning_curves, "MOST_DRAWINGS", 25)
     if not covers:
-        monkeypatch.setattr(paired_losses, "ONCE", once)
+        monkeypatch.setattr(paired_losses, "SINGLE_DRAW_VARIANCE_FACTOR", once)
     cell = learning_curves.measure("difficult", "3-nn", 100, 6)
     if covers:
         assert cell.refused == 0

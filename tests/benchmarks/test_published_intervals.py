@@ -111,7 +111,7 @@ def test_intervals_are_those_of_mlr3inferr():
     assert (found.value, found.interval.high) == pytest.approx((1.078125, 1.078125 + half))
     halves = np.array([[[0.3, 0.4], [0.1, 0.5], [0.2, 0.25], [0.6, 0.35]]])
     terms = Terms(0.95, as_rule("min"))
-    evidence = HalfEvidence(values=np.array([0.31]), loss=Squared(), terms=terms, halves=halves)
+    evidence = HalfEvidence(values=np.array([0.31]), loss=Squared(), terms=terms, half_risks=halves)
     _, interval, _ = as_form("conservative-z").of_each(evidence)[0]
     assert interval.high == pytest.approx(0.645920902681)
 

@@ -5,13 +5,13 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from truerisk.checks.agreement import (
-    columns_in_order,
-    is_counter,
+    correlation_given_columns,
+    find_ordered_columns,
+    is_row_counter,
     is_sorted,
+    lag_one_correlation,
+    make_outcome,
     mean_ranks,
-    order_given_columns,
-    order_of_outcomes,
-    outcome_of,
 )
 
 RNG = np.random.default_rng(0)
@@ -19,7 +19,7 @@ CODES = RNG.integers(0, 3, 4000)
 NUMBERS = RNG.standard_t(2, 4000)
 
 
-@pytest.mark.parametrize("outcome", [outcome_of(CODES, CODES), outcome_of(None, NUMBERS)])
+@pytest.mark.parametrize("outcome", [make_outcome(CODES, CODES), make_outcome(None, NUMBERS)])
 def test_agreement_is_one_of_equal_rows_and_zero_on_average_of_independent_ones(outcome):
     """The mean over consecutive rows scatters with the stated variance."""
     rows = np.arange(3999)
@@ -34,13 +34,13 @@ def test_agreement_is_one_of_equal_rows_and_zero_on_average_of_independent_ones(
 def test_agreement_of_classes_is_cohens_kappa():
     """The mean equals kappa if each row stands once on both sides of the pairs."""
     other = np.roll(np.arange(4000), 7)
-    found = outcome_of(CODES, CODES).agreement(np.arange(4000), other).mean()
+    found = make_outcome(CODES, CODES).agreement(np.arange(4000), other).mean()
     assert found == pytest.approx(cohen_kappa_score(CODES, CODES[other]))
 
 
 def test_agreement_of_numbers_depends_on_ranks_alone():
     i, j = np.arange(100), np.arange(100, 200)
-    plain, changed = outcome_of(None, NUMBERS), outcome_of(None, np.exp(NUMBERS / 100))
+    plain, changed = make_outcome(None, NUMBERS), make_outcome(None, np.exp(NUMBERS / 100))
     assert plain.agreement(i, j) == pytest.approx(changed.agreement(i, j))
     assert mean_ranks(np.array([3.0, 1.0, 3.0])).tolist() == [2.5, 1.0, 2.5]
 
@@ -49,18 +49,18 @@ def test_agreement_of_numbers_depends_on_ranks_alone():
     "y", [np.ones(50), np.full(50, np.nan), np.array(["a"] * 50), np.empty((50, 0))]
 )
 def test_outcome_of_is_none_where_y_does_not_vary(y):
-    assert outcome_of(None, y) is None
-    assert outcome_of(np.zeros(50, int), np.zeros(50)) is None
+    assert make_outcome(None, y) is None
+    assert make_outcome(np.zeros(50, int), np.zeros(50)) is None
 
 
 def of_classes(y):
     """Return class codes as an outcome."""
-    return outcome_of(np.asarray(y), np.asarray(y))
+    return make_outcome(np.asarray(y), np.asarray(y))
 
 
 def of_numbers(y):
     """Return numbers as an outcome."""
-    return outcome_of(None, np.asarray(y, float))
+    return make_outcome(None, np.asarray(y, float))
 
 
 def of_runs(runs):
@@ -78,7 +78,9 @@ def series(seed, a, n=200):
 
 def test_order_of_autoregression_is_suspected():
     """It is suspected in at least 18 of 20 series with coefficient .4, and in none with 0."""
-    found = {a: [order_of_outcomes(of_numbers(series(b, a))) for b in range(20)] for a in (0.4, 0)}
+    found = {
+        a: [lag_one_correlation(of_numbers(series(b, a))) for b in range(20)] for a in (0.4, 0)
+    }
     assert sum(one is not None for one in found[0.4]) >= 18
     assert not any(found[0])
 
@@ -88,7 +90,7 @@ def test_order_of_random_rows_is_rarely_suspected():
     rng = np.random.default_rng(0)
     for y in (rng.standard_normal(150), rng.integers(0, 3, 150), (rng.random(150) < 0.2) * 1):
         make = of_numbers if y.dtype.kind == "f" else of_classes
-        drawn = [order_of_outcomes(make(rng.permutation(y))) for _ in range(400)]
+        drawn = [lag_one_correlation(make(rng.permutation(y))) for _ in range(400)]
         assert sum(one is not None for one in drawn) <= 3
 
 
@@ -96,11 +98,11 @@ def test_order_is_not_that_of_rare_neighbours_or_within_given_groups():
     """Three of six events in 300 rows stand together by chance; visits of a patient agree."""
     y = np.zeros(300, int)
     y[[10, 11, 12, 100, 200, 250]] = 1
-    assert order_of_outcomes(of_classes(y)) is None
+    assert lag_one_correlation(of_classes(y)) is None
     y = of_classes(np.repeat(np.random.default_rng(0).integers(0, 2, 60), 4))
-    assert order_of_outcomes(y) is not None
-    assert order_of_outcomes(y, np.repeat(np.arange(60), 4)) is None
-    assert order_of_outcomes(y, np.repeat([0, 1], 120)) is None
+    assert lag_one_correlation(y) is not None
+    assert lag_one_correlation(y, np.repeat(np.arange(60), 4)) is None
+    assert lag_one_correlation(y, np.repeat([0, 1], 120)) is None
 
 
 SORTED = np.sort(np.random.default_rng(0).standard_normal(200))
@@ -129,12 +131,12 @@ def test_counters_are_monotone_with_equal_steps():
     rng = np.random.default_rng(0)
     scaled = (np.arange(100) / 3).astype(np.float32)  # steps differ by rounding
     for counter in (np.arange(100), 7 - 0.1 * np.arange(100), np.r_[np.arange(50), 60:110], scaled):
-        assert is_counter(counter.astype(float))
+        assert is_row_counter(counter.astype(float))
     for feature in (np.sort(rng.standard_normal(100)), np.arange(100) // 4, rng.random(100)):
-        assert not is_counter(feature.astype(float))
+        assert not is_row_counter(feature.astype(float))
     noise, slow = rng.standard_normal(200), np.sin(np.arange(200) / 8)
     X = np.c_[np.arange(200), noise, np.sort(noise), slow]
-    assert columns_in_order(X).tolist() == [2, 3]
+    assert find_ordered_columns(X).tolist() == [2, 3]
 
 
 def test_order_is_explained_by_a_sorted_feature_or_a_series():
@@ -143,12 +145,12 @@ def test_order_is_explained_by_a_sorted_feature_or_a_series():
         rng = np.random.default_rng(seed)
         x = np.sort(rng.standard_normal(200))[:, None]
         y = np.sin(2 * x[:, 0]) + 0.5 * rng.standard_normal(200)
-        value, bound = order_given_columns(x, of_numbers(y))
+        value, bound = correlation_given_columns(x, of_numbers(y))
         assert value <= bound
-        value, bound = order_given_columns(x, of_numbers(np.cumsum(rng.standard_normal(200))))
+        value, bound = correlation_given_columns(x, of_numbers(np.cumsum(rng.standard_normal(200))))
         assert value > bound
         x = series(seed, 0.9, 600)
         y = of_numbers(x + np.random.default_rng(seed + 100).standard_normal(600))
-        assert order_of_outcomes(y) is not None
-        value, bound = order_given_columns(x[:, None], y)
+        assert lag_one_correlation(y) is not None
+        value, bound = correlation_given_columns(x[:, None], y)
         assert value <= max(bound, 0.1)

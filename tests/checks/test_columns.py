@@ -12,8 +12,12 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from truerisk.checks import columns as on_columns
-from truerisk.checks.columns import column_findings, columns_of
-from truerisk.checks.selected_columns import LEVEL, selection_findings, spread_of
+from truerisk.checks.columns import column_findings, column_view
+from truerisk.checks.selected_columns import (
+    SIGNIFICANCE_LEVEL,
+    measure_z_spread,
+    selection_findings,
+)
 from truerisk.extend import Data
 
 RNG = np.random.default_rng(0)
@@ -25,7 +29,7 @@ SCALED = StandardScaler().fit_transform(X)
 def codes(X, y=Y, task="classification", groups=None):
     """Return the codes of all findings on a table."""
     data = Data.check(X, y, task=task, groups=groups)
-    columns = columns_of(data.X)
+    columns = column_view(data.X)
     findings = [*column_findings(data, columns), *selection_findings(data, columns)]
     return {finding.code for finding in findings}
 
@@ -88,7 +92,7 @@ def test_column_findings_of_one_table(table, y, expected):
 
 
 def test_column_findings_say_which_tables_are_too_large(monkeypatch):
-    monkeypatch.setattr(on_columns, "LARGEST_TABLE", 100)
+    monkeypatch.setattr(on_columns, "MAX_TABLE_CELLS", 100)
     assert "columns-unseen" in codes(X)
     assert "columns-unseen" not in codes(X[:20], Y[:20])
 
@@ -135,7 +139,7 @@ def test_selection_outside_is_not_said_of_equally_good_columns(effect, shared):
         X += np.outer(y, np.full(20, effect * 2 / np.sqrt(48)))
         assert "selection-outside" not in codes(X, y)
         assert "selection-outside" not in codes(X * np.repeat([1, -1], 10), y)
-    assert LEVEL <= 1e-3
+    assert SIGNIFICANCE_LEVEL <= 1e-3
 
 
 def test_spread_of_equal_effects_is_one_whatever_the_effect():
@@ -144,7 +148,7 @@ def test_spread_of_equal_effects_is_one_whatever_the_effect():
     spreads = []
     for effect in (3.0, 12.0):
         X = rng.normal(size=(40, 1000)) + np.outer(y, np.full(1000, effect * 2 / np.sqrt(40)))
-        spreads.append(spread_of(X, Data.check(X, y, task="classification")).observed)
+        spreads.append(measure_z_spread(X, Data.check(X, y, task="classification")).observed_spread)
     assert spreads == pytest.approx([1, 1], abs=0.08)
 
 
@@ -154,10 +158,10 @@ def test_spread_does_not_depend_on_signs_units_and_names_of_classes():
     X = rng.normal(size=(40, 1)) + rng.normal(size=(40, 12)) + np.outer(y, np.full(12, 1.5))
     turned = X * np.repeat([3, -0.1], 6) + 7
     first, second = (
-        spread_of(table, Data.check(table, labels, task="classification"))
+        measure_z_spread(table, Data.check(table, labels, task="classification"))
         for table, labels in ((X, y), (turned, 1 - y))
     )
-    assert first.expected == pytest.approx(second.expected)
-    assert first.chance == pytest.approx(second.chance)
-    assert first.chance < 1
-    assert spread_of(X[:, :4], Data.check(X, y, task="classification")) is None  # too few
+    assert first.expected_spread == pytest.approx(second.expected_spread)
+    assert first.p_value == pytest.approx(second.p_value)
+    assert first.p_value < 1
+    assert measure_z_spread(X[:, :4], Data.check(X, y, task="classification")) is None  # too few

@@ -30,7 +30,7 @@ from tests.support.plans import drawn, splits_of
 import truerisk as tr
 from truerisk.checks.inner_splits import warn_of_inner_splits
 from truerisk.checks.leak_warnings import warn_of_leaks
-from truerisk.checks.splits import row_findings, split_findings
+from truerisk.checks.splits import candidate_count_findings, split_findings
 from truerisk.exceptions import (
     DuplicateRowsWarning,
     FittedPartWarning,
@@ -258,5 +258,7 @@ def test_split_findings_of_one_plan(changed, folds, expected):
 
 @pytest.mark.parametrize(("n_settings", "is_said"), [(30, False), (31, True)])
 def test_row_findings_say_that_settings_exceed_half_the_rows(n_settings, is_said):
-    found = {finding.code for finding in row_findings(checked(COPIED, LABELS), n_settings)}
+    found = {
+        finding.code for finding in candidate_count_findings(checked(COPIED, LABELS), n_settings)
+    }
     assert ("many-candidates" in found) is is_said

@@ -8,9 +8,9 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 from truerisk.checks import rows as rows_checked
-from truerisk.checks.agreement import outcome_of
+from truerisk.checks.agreement import make_outcome
 from truerisk.checks.copies import ColumnScales, find_copies
-from truerisk.checks.group_numbers import group_number
+from truerisk.checks.group_numbers import measure_agreement
 from truerisk.checks.rows import _Columns, structure_findings
 from truerisk.extend import Data
 
@@ -199,7 +199,7 @@ def test_near_copies_are_not_sought_in_a_slice_of_one_value():
         assert "near-copies" not in {finding.code for finding in structure_findings(data, seed)}
 
 
-@pytest.mark.parametrize("name", ["find_copies", "order_of_outcomes", "group_number"])
+@pytest.mark.parametrize("name", ["find_copies", "lag_one_correlation", "measure_agreement"])
 def test_structure_findings_pass_errors_on(name, monkeypatch):
     def broken(*values, **options):
         raise AttributeError("broken")
@@ -260,10 +260,12 @@ def found(X, y=None, combination=None, seed=0):
     """Return what is found among rows with a coin as y."""
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, 2, len(X)) if y is None else y
-    columns = _Columns.read(X, range(X.shape[1]), np.arange(len(X)))
-    steps = columns.steps(np.arange(X.shape[1]))
+    columns = _Columns.from_table(X, range(X.shape[1]), np.arange(len(X)))
+    steps = columns.median_steps(np.arange(X.shape[1]))
     scale = ColumnScales(columns.numbers.std(axis=1), columns.n_values, steps)
-    return find_copies(X, combination, outcome_of(codes, codes), np.random.default_rng(seed), scale)
+    return find_copies(
+        X, combination, make_outcome(codes, codes), np.random.default_rng(seed), scale
+    )
 
 
 @pytest.mark.parametrize("p", [2, 5, 20])
@@ -278,8 +280,8 @@ def test_find_copies_sees_the_law_of_gaps_in_independent_rows(p, kind):
         "rounded": lambda: np.round(5 * rng.standard_normal((1500, p))),
     }[kind]
     several = [found(draw(), seed=seed) for seed in range(4)]
-    assert np.mean([one.share for one in several]) == pytest.approx(0.05, abs=0.03)
-    assert np.mean([one.wide_share for one in several]) == pytest.approx(0.01, abs=0.01)
+    assert np.mean([one.gap_share for one in several]) == pytest.approx(0.05, abs=0.03)
+    assert np.mean([one.wide_gap_share for one in several]) == pytest.approx(0.01, abs=0.01)
     assert not any(one.is_found for one in several)
 
 
@@ -292,7 +294,7 @@ def test_find_copies_leaves_curves_exact_copies_and_few_gaps_alone():
     rng = np.random.default_rng(8)
     X = rng.normal(size=(36, 5))
     few = found(np.r_[X, X[[0, 1, 2, 0]] + rng.normal(size=(4, 5)) / 1000])
-    assert few.wide_share > 0.15
+    assert few.wide_gap_share > 0.15
     assert not few.is_found
 
 
@@ -309,7 +311,7 @@ def test_find_copies_sees_pairs_and_unequal_clusters():
     rng = np.random.default_rng(0)
     X = np.repeat(rng.normal(size=(40, 5)), 2, axis=0) + rng.normal(size=(80, 5)) / 100
     assert found(X).is_found
-    assert found(X).size == 2
+    assert found(X).cluster_size == 2
     for seed in range(5):
         rng = np.random.default_rng(seed)
         sizes = rng.integers(1, 8, 40)
@@ -325,7 +327,7 @@ def test_find_copies_seeks_among_rows_of_one_combination():
     X += 0.1 * rng.standard_normal(X.shape)
     category = np.repeat(rng.integers(0, 6, 500), sizes)
     y = np.repeat(rng.integers(0, 2, 500), sizes)
-    assert found(X, y, category).share > 1.2 * found(X, y).share
+    assert found(X, y, category).gap_share > 1.2 * found(X, y).gap_share
     assert not found(X, rng.permutation(y), rng.permutation(category)).is_found
 
 
@@ -336,15 +338,15 @@ def test_find_copies_takes_small_categories_for_no_clusters():
         category = np.repeat(np.arange(40), 18)
         told = found(rng.standard_t(3, (720, 4)), (category % 2), category, seed)
         assert not told.is_found
-        shares.append(told.share)
+        shares.append(told.gap_share)
     assert np.mean(shares) < 0.05
 
 
 def told(codes, y, *, has_order=True):
     """Return True if a column is taken for a group number."""
     codes = np.unique(codes, return_inverse=True)[1]
-    outcome = outcome_of(y.astype(int), y) if y.dtype.kind in "bi" else outcome_of(None, y)
-    found = group_number(codes, outcome, has_order=has_order)
+    outcome = make_outcome(y.astype(int), y) if y.dtype.kind in "bi" else make_outcome(None, y)
+    found = measure_agreement(codes, outcome, has_order=has_order)
     return found is not None and found.is_found
 
 
@@ -390,20 +392,20 @@ def test_group_number_is_no_noise():
 def test_group_number_does_not_depend_on_names_of_classes_and_direction():
     group, y = coins(3)
     codes = np.unique(group, return_inverse=True)[1]
-    plain = group_number(codes, outcome_of(y.astype(int), y), has_order=True)
-    turned = group_number(29 - codes, outcome_of(1 - y.astype(int), y), has_order=True)
-    assert turned.inside == pytest.approx(plain.inside)
-    assert turned.outside == pytest.approx(plain.outside)
+    plain = measure_agreement(codes, make_outcome(y.astype(int), y), has_order=True)
+    turned = measure_agreement(29 - codes, make_outcome(1 - y.astype(int), y), has_order=True)
+    assert turned.agreement_inside == pytest.approx(plain.agreement_inside)
+    assert turned.agreement_outside == pytest.approx(plain.agreement_outside)
 
 
 def test_group_number_agreement_is_the_mean_over_pairs():
     rng = np.random.default_rng(0)
     codes = np.sort(rng.integers(0, 6, 60))
     for outcome in (
-        outcome_of(rng.integers(0, 3, 60), np.zeros(60)),
-        outcome_of(None, rng.standard_normal((60, 2))),
+        make_outcome(rng.integers(0, 3, 60), np.zeros(60)),
+        make_outcome(None, rng.standard_normal((60, 2))),
     ):
-        found = group_number(codes, outcome, has_order=True)
+        found = measure_agreement(codes, outcome, has_order=True)
         inside, outside = np.empty(6), np.full((6, 2), np.nan)
         for v in range(6):
             mine = np.flatnonzero(codes == v)
@@ -414,11 +416,11 @@ def test_group_number_agreement_is_the_mean_over_pairs():
                     i, j = (a.ravel() for a in np.meshgrid(mine, np.flatnonzero(codes == other)))
                     outside[v, side] = outcome.agreement(i, j).mean()
         weights = np.bincount(codes) / 60
-        assert found.inside == pytest.approx(weights @ inside)
-        assert found.outside == pytest.approx(weights @ np.nanmean(outside, axis=1))
+        assert found.agreement_inside == pytest.approx(weights @ inside)
+        assert found.agreement_outside == pytest.approx(weights @ np.nanmean(outside, axis=1))
 
 
 def test_group_number_needs_five_values_that_repeat():
     y = np.arange(100) % 2
     for codes in (np.arange(100), np.arange(100) % 4, np.r_[np.arange(8) // 2, 4:96]):
-        assert group_number(codes, outcome_of(y[: len(codes)], y), has_order=True) is None
+        assert measure_agreement(codes, make_outcome(y[: len(codes)], y), has_order=True) is None

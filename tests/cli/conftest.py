@@ -10,7 +10,7 @@ from math import inf
 
 import pytest
 
-from truerisk.cli.app import _options_of, run
+from truerisk.cli.app import _map_arguments_to_options, run
 
 QUICK = ("--cv", "2-fold", "--outer", "3-fold")
 TRUERISK = ("-m", "truerisk")
@@ -43,7 +43,7 @@ def check_names_options(words, err):
     """
     errors = "\n".join(line for line in err.splitlines() if line.startswith("truerisk: "))
     outside_calls = re.sub(r"\w\([^)]*\)", "", errors.replace("max_bytes= of from_json()", ""))
-    for name, option in _options_of(words).items():
+    for name, option in _map_arguments_to_options(words).items():
         for found in re.findall(rf"(?<![\w.-]){name}=(?!\{{)\S*", outside_calls):
             given = any(found.strip("'") in word for word in words)
             assert given, f"{found} is {option} here: {errors}"

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.conftest import write_csv
 
 import truerisk as tr
-from truerisk.cli.bodies.audit import call_factory, load_factory
+from truerisk.cli.bodies.audit import call_search_factory, load_search_factory
 from truerisk.exceptions import MissingExtra, UnknownName
 from truerisk.extend import TrueRiskError
 
@@ -175,7 +175,7 @@ def test_audit_explains_an_array_where_no_package_makes_frames(audit, tmp_path, 
     def without(columns):
         raise MissingExtra("no frames here")
 
-    monkeypatch.setattr("truerisk.cli.bodies.audit.frame_of", without)
+    monkeypatch.setattr("truerisk.cli.bodies.audit.frame_from_columns", without)
     draw = random.Random(2)
     cells = [(f"{draw.random():.3f}", f"{i % 2 + draw.random() / 9:.3f}") for i in range(60)]
     rows = [("" if i == 3 else a, "rst"[i % 3], b, "uv"[i % 2]) for i, (a, b) in enumerate(cells)]
@@ -233,23 +233,23 @@ def test_load_factory_runs_code_only_where_it_is_allowed(tmp_path):
     path, mark = tmp_path / "mark.py", tmp_path / "ran"
     path.write_text(f"import pathlib\npathlib.Path({str(mark)!r}).touch()\ndef make(): return 42\n")
     with pytest.raises(Exception, match=r"--allow-import"):
-        load_factory(f"{path}:make", is_allowed=False)
+        load_search_factory(f"{path}:make", is_allowed=False)
     assert not mark.exists()
-    assert load_factory(f"{path}:make", is_allowed=True)() == 42
+    assert load_search_factory(f"{path}:make", is_allowed=True)() == 42
     assert mark.exists()
-    assert load_factory("math:sqrt", is_allowed=True)(4) == 2
+    assert load_search_factory("math:sqrt", is_allowed=True)(4) == 2
 
 
 def test_call_factory_gives_the_rows_to_a_function_of_two():
     """None, or X and y; anything else is refused."""
-    assert call_factory(lambda: 1, 2, 3) == 1
-    assert call_factory(lambda X, y: (X, y), 2, 3) == (2, 3)
-    assert call_factory(lambda X, y, k=5: k, 2, 3) == 5
+    assert call_search_factory(lambda: 1, 2, 3) == 1
+    assert call_search_factory(lambda X, y: (X, y), 2, 3) == (2, 3)
+    assert call_search_factory(lambda X, y, k=5: k, 2, 3) == 5
     with pytest.raises(UnknownName, match="takes 1 arguments"):
-        call_factory(lambda X: X, 2, 3)
+        call_search_factory(lambda X: X, 2, 3)
 
     def make():
         raise KeyError("x")
 
     with pytest.raises(TrueRiskError, match="make failed: KeyError"):
-        call_factory(make, 1, 2)
+        call_search_factory(make, 1, 2)

@@ -13,8 +13,8 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.cli.conftest import TRUERISK
 
 from truerisk.cli import output
-from truerisk.cli.output import print_warnings_at_end, say, show_progress
-from truerisk.cli.streams import NotPrinted, WholeWriter, whole_streams
+from truerisk.cli.output import print_stderr, print_warnings_at_end, show_progress
+from truerisk.cli.streams import CompleteWriter, StdoutWriteError, replace_standard_streams
 from truerisk.core.progress import report_progress
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="limits and descriptors of POSIX")
@@ -24,7 +24,7 @@ LOST = "truerisk: the output is incomplete: "
 def test_say_and_progress_go_to_stderr(capsys, monkeypatch):
     """Progress is heard only within its context."""
     monkeypatch.setattr("truerisk.core.progress_line.SECONDS_BEFORE_FIRST_LINE", 0.0)
-    say("a note")
+    print_stderr("a note")
     with show_progress():
         report_progress(1, 2)
     report_progress(2, 2)
@@ -148,9 +148,9 @@ registries.methods.callback = lambda **_: output.show("x" * 300_000)
 run(["methods"])
 """
 MINUS = """
-from truerisk.cli.streams import whole_streams
+from truerisk.cli.streams import replace_standard_streams
 
-with whole_streams():
+with replace_standard_streams():
     print("\\u2212.5")
 """
 
@@ -194,11 +194,11 @@ class Grudging(io.RawIOBase):
 def test_whole_writer_asks_again_for_the_rest_and_raises_or_notes_what_is_lost():
     """A writer with keeps_going=True stores the error and drops all later output."""
     raw = Grudging(room=100)
-    assert WholeWriter(raw).write(b"abcdefghij") == 10
+    assert CompleteWriter(raw).write(b"abcdefghij") == 10
     assert raw.got == b"abcdefghij"
-    with pytest.raises(NotPrinted):
-        WholeWriter(Grudging(room=4)).write(b"abcdefghij")
-    writer = WholeWriter(Grudging(room=4), keeps_going=True)
+    with pytest.raises(StdoutWriteError):
+        CompleteWriter(Grudging(room=4)).write(b"abcdefghij")
+    writer = CompleteWriter(Grudging(room=4), keeps_going=True)
     assert writer.write(b"abcdefghij") == 10
     assert writer.write(b"k") == 1
     assert isinstance(writer.error, OSError)
@@ -207,6 +207,6 @@ def test_whole_writer_asks_again_for_the_rest_and_raises_or_notes_what_is_lost()
 def test_whole_streams_keep_those_of_a_test_or_notebook():
     """A stream without a file of the system is not replaced."""
     before = sys.stdout
-    with whole_streams():
+    with replace_standard_streams():
         assert sys.stdout is before or isinstance(sys.stdout, io.TextIOWrapper)
     assert sys.stdout is before

@@ -19,7 +19,7 @@ from tests.cli.conftest import QUICK
 
 import truerisk as tr
 from truerisk.exceptions import FitFailedWarning
-from truerisk.report.methods_text import methods_paragraph, repeat_info
+from truerisk.report.methods_text import methods_paragraph, reproduction_info
 
 NAME = "zacharias_q"
 SEARCH = """
@@ -115,7 +115,7 @@ def test_report_goes_beside_the_results_or_to_stdout(call, folder, tmp_path, mon
     assert call("report", "-").out.strip() == page.strip()
     document = tr.Assessment.from_json(text)
     assert document.source == "rows.csv"
-    says_nothing_of(folder, methods_paragraph(document), repeat_info(document).call)
+    says_nothing_of(folder, methods_paragraph(document), reproduction_info(document).call)
 
 
 def test_figures_go_into_a_folder(call, folder, tmp_path, monkeypatch):

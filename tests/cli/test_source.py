@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from tests.cli.conftest import write_csv
 
-from truerisk.cli.output import in_options
+from truerisk.cli.output import reword_for_command_line
 from truerisk.cli.source import label_from_text, read_source
 from truerisk.core.arguments import mention
 from truerisk.core.mentions import Sentence
@@ -32,7 +32,7 @@ def test_read_source_of_a_bundled_data_set(name):
     np.testing.assert_array_equal(source.X, bundle.X)
     np.testing.assert_array_equal(source.y, bundle.y)
     assert (source.task, source.n_classes) == (bundle.task, len(bundle.class_names))
-    assert source.layout == {"n_features": bundle.X.shape[1], "missing": False}
+    assert source.column_layout == {"n_features": bundle.X.shape[1], "missing": False}
     assert bundle.description in source.notes[0]
     assert bundle.source in source.notes[0]
 
@@ -41,7 +41,7 @@ def test_read_source_lays_out_the_columns_of_a_file(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,c,y\n1,red,u\n,blue,v\n4,red,u\n3,blue,v\n")
     source = read(file=str(path), target="y")
-    assert source.layout == {"n_features": 2, "numeric": (0,), "text": (1,), "missing": True}
+    assert source.column_layout == {"n_features": 2, "numeric": (0,), "text": (1,), "missing": True}
     assert (source.task, source.n_classes, len(source.y)) == ("classification", 2, 4)
     assert any("one-hot encoded inside the folds" in note for note in source.notes)
     assert any("imputed inside the folds" in note for note in source.notes)
@@ -54,7 +54,7 @@ def test_read_source_of_an_outcome_in_time_has_two_columns(tmp_path):
     source = read(file=str(path), event="state=dead", time_to_event="days")
     assert source.y["event"].tolist() == [True, False, True]
     assert (source.task, source.n_classes, source.columns) == ("survival", 0, ("x",))
-    assert source.option_of_column == {"days": "--time-to-event", "state": "--event"}
+    assert source.option_by_column == {"days": "--time-to-event", "state": "--event"}
     with pytest.raises(click.UsageError, match="--positive names a class; the event"):
         label_from_text(source, "dead")
 
@@ -113,9 +113,9 @@ def test_mentions_of_a_sentence_are_written_as_options(argument, in_python, in_w
     options = {name: f"--{name}" for name in ("event", "level", "resume")}
     said = Sentence(f"level=1 and event='b': give {mention(*argument)}.")
     assert said == f"level=1 and event='b': give {in_python}."
-    assert in_options(said, options) == f"level=1 and event='b': give {in_words}."
-    assert in_options(said, {}) == said
-    assert in_options(str(said), options) == said
+    assert reword_for_command_line(said, options) == f"level=1 and event='b': give {in_words}."
+    assert reword_for_command_line(said, {}) == said
+    assert reword_for_command_line(str(said), options) == said
 
 
 def test_notes_leave_alone_a_column_called_like_an_argument(tmp_path):

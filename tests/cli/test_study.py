@@ -128,7 +128,7 @@ def test_study_that_is_interrupted_before_there_is_a_store(call, spec, tmp_path,
     def stopped(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("truerisk.study.study.tables_of", stopped)
+    monkeypatch.setattr("truerisk.study.study.read_tables", stopped)
     said = call("study", "run", spec, "--store", tmp_path / "runs.db")
     assert (said.code, said.err.strip()) == (130, "truerisk: interrupted; nothing was kept.")
     assert not (tmp_path / "runs.db").exists()

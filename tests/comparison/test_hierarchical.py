@@ -34,7 +34,7 @@ def told(x, rope, rho=0.1):
 def test_likelihood_of_a_data_set_is_a_student_t_of_its_mean():
     """With σ flat the normal likelihood of correlated splits, integrated by quadrature."""
     x, rho = WIDE[0], 0.1
-    one, n = module._likelihood(x, rho), len(x)
+    one, n = module._student_t_likelihood(x, rho), len(x)
     inverse = np.linalg.inv((1 - rho) * np.eye(n) + rho)
     log_spread = np.linspace(np.log(1e-3), np.log(1e3), 4001)
     places = one.centre + one.scale * np.array([0.0, 0.7, -2.0])
@@ -66,7 +66,7 @@ def test_posterior_convolves_two_student_t(df):
         )
 
     for k, scale in enumerate(np.exp(log_scales)):
-        found = module._posterior([one], means, log_scales[k : k + 1], degrees)[:, 0]
+        found = module._total_log_likelihood([one], means, log_scales[k : k + 1], degrees)[:, 0]
         theirs = [[np.log(whole(mean, scale, nu)) for nu in degrees] for mean in means]
         assert found == pytest.approx(np.array(theirs), abs=2e-4)
 

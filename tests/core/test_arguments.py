@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from truerisk.core.arguments import (
-    as_typed,
     check_count,
     check_flag,
     check_level,
     check_number,
     check_share,
-    generator_of,
+    format_arguments,
     repr_on_one_line,
+    to_random_generator,
 )
 from truerisk.extend import BadArgument
 
@@ -22,7 +22,7 @@ def check_unit(name, given):
 
 
 def check_seed(random_state, given):
-    generator_of(given)
+    to_random_generator(given)
 
 
 GOOD = {
@@ -61,8 +61,8 @@ def test_check_functions_name_the_argument_and_what_is_wanted(check, given):
 
 def test_generator_of_takes_a_generator_as_it_is():
     rng = np.random.default_rng(3)
-    assert generator_of(rng) is rng
-    assert generator_of(3).integers(1000) == np.random.default_rng(3).integers(1000)
+    assert to_random_generator(rng) is rng
+    assert to_random_generator(3).integers(1000) == np.random.default_rng(3).integers(1000)
 
 
 def test_shown_cuts_long_values_to_one_line():
@@ -91,4 +91,4 @@ def test_shown_cuts_long_values_to_one_line():
 )
 def test_as_typed_writes_short_values_and_names_others(value, text):
     """Rows are never written out, and what was not given is left out."""
-    assert as_typed(name=value, time=None) == {"name": text}
+    assert format_arguments(name=value, time=None) == {"name": text}

@@ -15,7 +15,7 @@ import truerisk as tr
 from truerisk.core import errors
 from truerisk.core.arguments import mention
 from truerisk.core.errors import first_line, warn
-from truerisk.core.formats import errors_named
+from truerisk.core.formats import prefix_errors
 from truerisk.core.mentions import Mention, Sentence
 from truerisk.exceptions import FitFailed, MissingExtra, NoEngine, NotWritten
 from truerisk.extend import BadArgument, BadData, Refusal, TrueRiskError, TrueRiskWarning
@@ -37,7 +37,7 @@ MARKS = "\ufdd0\ufdd1\ufdd2"
 )
 def test_named_puts_the_learner_before_errors_of_truerisk(error):
     """The kind, the notes and the mentions are kept, and errors of others pass unchanged."""
-    with pytest.raises(type(error)) as caught, errors_named("kn\nn"):
+    with pytest.raises(type(error)) as caught, prefix_errors("kn\nn"):
         raise error
     is_ours = isinstance(error, TrueRiskError)
     assert str(caught.value) == ("kn\\x0an: " if is_ours else "") + str(error)
@@ -84,7 +84,7 @@ def test_sentence_reads_as_python():
         Mention("outer", "", ""),
         ".",
     )
-    assert said.marked == SAID
+    assert said.marked_text == SAID
     assert Sentence(said).parts == said.parts
     assert Sentence("").parts == ("",)
 
@@ -93,7 +93,7 @@ def test_sentence_reads_as_python():
 def test_sentence_keeps_a_quoted_mark_as_text(foreign):
     said = Sentence(f"column '{foreign}': use {mention('cv', 1)}.")
     assert said == f"column '{foreign}': use cv=1."
-    assert Sentence(said.marked).parts[-2:] == (Mention("cv", "1", " 1"), ".")
+    assert Sentence(said.marked_text).parts[-2:] == (Mention("cv", "1", " 1"), ".")
 
 
 @pytest.mark.parametrize("kind", [BadData, BadArgument, NotWritten, NoEngine])
@@ -115,10 +115,11 @@ ERRORS = {
     if inspect.isclass(kind) and issubclass(kind, TrueRiskError)
 }
 ELSEWHERE = """
-    Bootstrap632 BetaPosterior ALTERNATIVES NO_BOXES NO_PAIRS NO_PREDICTIONS BASES_OF_DATA OF_PAIRS
-    Spatial _classes _countable_errors _expected_r2 _notes _of_splits _on_numbers _reading
-    _regression _too_many _why_no_influences as_span begin check_anticipated check_store
-    draw_splits from_answers plan
+    ALTERNATIVES BASES_OF_DATA BetaPosterior Bootstrap632 NO_BOXES NO_PAIRS_REASON
+    NO_PREDICTIONS_MESSAGE PAIR_NEEDS Spatial _collect_notes _expected_r2
+    _make_regression_target _mention_event _of_splits _read_class_target _read_regression_target
+    _too_many_classes_error _why_no_influences _zero_one_losses check_anticipated_values
+    check_store convert_time_span draw_splits from_answers initialise_store plan
 """
 """Functions and constants whose text only errors and sentences take."""
 

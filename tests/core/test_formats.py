@@ -9,8 +9,8 @@ from sklearn.svm import SVC
 
 from truerisk.core import formats, plain_values, tables
 from truerisk.core.formats import signed_number, unsigned_number
-from truerisk.core.plain_values import metrics_of
-from truerisk.core.progress_line import duration
+from truerisk.core.plain_values import extract_metrics
+from truerisk.core.progress_line import format_duration
 from truerisk.extend import Interval
 
 INTERVAL = Interval(0.1, 0.2, "beta", 0.9)
@@ -36,37 +36,41 @@ INTERVAL = Interval(0.1, 0.2, "beta", 0.9)
     ],
 )
 def test_plain_makes_values_that_strict_json_accepts(value, expected):
-    assert plain_values.to_plain(value) == expected
-    json.dumps(plain_values.to_plain(value), allow_nan=False)
+    assert plain_values.to_json_value(value) == expected
+    json.dumps(plain_values.to_json_value(value), allow_nan=False)
 
 
 @pytest.mark.parametrize(
     ("write", "given", "expected"),
     [
-        (formats.number, [0.12345], "0.1235"),
-        (formats.number, [None], "–"),
-        (formats.number, [np.nan], "–"),
-        (formats.number, [12345.6], "1.235e+04"),
-        (formats.number, [999.0], "999.0000"),
-        (formats.params_text, [{}], "as given"),
-        (formats.params_text, [{"clf__C": 0.1, "clf__kernel": "rbf"}], "C=0.1, kernel=rbf"),
-        (formats.params_text, [{"a__C": 1, "b__C": 2}], "a__C=1, b__C=2"),
-        (formats.params_text, [{"x": "a\nb\x1b[31m\u202e"}], "x=a b\\x1b[31m\\x202e"),
-        (formats.params_text, [{"x": 1 / 3}], "x=0.3333"),
+        (formats.format_number, [0.12345], "0.1235"),
+        (formats.format_number, [None], "–"),
+        (formats.format_number, [np.nan], "–"),
+        (formats.format_number, [12345.6], "1.235e+04"),
+        (formats.format_number, [999.0], "999.0000"),
+        (formats.format_params, [{}], "as given"),
+        (formats.format_params, [{"clf__C": 0.1, "clf__kernel": "rbf"}], "C=0.1, kernel=rbf"),
+        (formats.format_params, [{"a__C": 1, "b__C": 2}], "a__C=1, b__C=2"),
+        (formats.format_params, [{"x": "a\nb\x1b[31m\u202e"}], "x=a b\\x1b[31m\\x202e"),
+        (formats.format_params, [{"x": 1 / 3}], "x=0.3333"),
         (partial(formats.escape_and_truncate, limit=10), ["x" * 300], "x" * 9 + "…"),
         (partial(formats.escape_and_truncate, limit=10), ["x" * 10], "x" * 10),
-        (formats.seconds, [0.123], "0.12 s"),
-        (formats.seconds, [123.4], "123 s"),
-        (duration, [0], "1 s"),
-        (duration, [1.4], "1 s"),
-        (duration, [99], "99 s"),
-        (duration, [100], "2 min"),
-        (duration, [3599], "60 min"),
-        (duration, [9000], "2.5 h"),
-        (formats.sureness, [0.1, INTERVAL], ", 90 % interval [0.1000, 0.2000] (beta)"),
-        (formats.sureness, [0.1, None], ", standard error 0.1000"),
-        (formats.sureness, [None, None], ""),
-        (metrics_of, [{"positive": 10**400, "auc": 0.5, "n": 10**30}], {"auc": 0.5, "n": 1e30}),
+        (formats.format_seconds, [0.123], "0.12 s"),
+        (formats.format_seconds, [123.4], "123 s"),
+        (format_duration, [0], "1 s"),
+        (format_duration, [1.4], "1 s"),
+        (format_duration, [99], "99 s"),
+        (format_duration, [100], "2 min"),
+        (format_duration, [3599], "60 min"),
+        (format_duration, [9000], "2.5 h"),
+        (formats.format_uncertainty, [0.1, INTERVAL], ", 90 % interval [0.1000, 0.2000] (beta)"),
+        (formats.format_uncertainty, [0.1, None], ", standard error 0.1000"),
+        (formats.format_uncertainty, [None, None], ""),
+        (
+            extract_metrics,
+            [{"positive": 10**400, "auc": 0.5, "n": 10**30}],
+            {"auc": 0.5, "n": 1e30},
+        ),
     ],
 )
 def test_formats_write_numbers_settings_texts_durations_and_intervals(write, given, expected):
@@ -82,7 +86,7 @@ def test_text_table_counts_wide_characters_as_two():
 
 def test_frame_of_writes_lone_surrogates_as_escapes():
     """Names of files may hold them, and the texts of Arrow cannot."""
-    frame = tables.frame_of({"a\ud800": ["x\ud800", None], "b": [1, 2]})
+    frame = tables.frame_from_columns({"a\ud800": ["x\ud800", None], "b": [1, 2]})
     assert list(frame.columns) == ["a\\ud800", "b"]
     assert frame["a\\ud800"].iloc[0] == "x\\ud800"
 

@@ -8,12 +8,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from truerisk.core.identity import (
-    entry_of,
+    find_class_entry,
     has_original_methods,
     is_a,
+    is_exact_instance,
     is_exactly,
     is_from,
-    is_plain,
 )
 
 PLACE = "sklearn.preprocessing:StandardScaler"
@@ -43,9 +43,9 @@ def test_is_exactly_takes_no_subclass_namesake_or_replaced_method():
     assert is_exactly(StandardScaler().fit([[1.0], [2.0]]), PLACE)
     for other in (Scaler(), Namesake(), replaced(), StandardScaler, None):
         assert not is_exactly(other, PLACE)
-        assert not is_plain(other, StandardScaler)
-        assert entry_of(other, {PLACE: 1}) is None
-    assert entry_of(StandardScaler(), {"no.such:Class": 0, PLACE: 1}) == 1
+        assert not is_exact_instance(other, StandardScaler)
+        assert find_class_entry(other, {PLACE: 1}) is None
+    assert find_class_entry(StandardScaler(), {"no.such:Class": 0, PLACE: 1}) == 1
 
 
 def test_is_a_takes_subclasses_and_is_from_what_stands_in_the_package():

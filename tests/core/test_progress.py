@@ -16,12 +16,12 @@ from sklearn.dummy import DummyClassifier
 import truerisk as tr
 from truerisk.core import progress
 from truerisk.core.progress import (
-    SWITCH,
+    PROGRESS_VARIABLE,
     Progress,
     count_fits,
+    displays_progress,
     listen,
     report_progress,
-    shows_progress,
     stage,
 )
 from truerisk.core.progress_line import ProgressLine
@@ -99,7 +99,7 @@ def played(seconds, total=1000, *, live=False, every=0.1):
 @pytest.mark.parametrize("live", [True, False])
 def test_progress_line_shows_nothing_of_a_short_run(capsys, monkeypatch, live):
     monkeypatch.setattr("sys.stderr", None)  # a closed stream, which is no terminal
-    assert progress._viewer() is None
+    assert progress._progress_display_kind() is None
     monkeypatch.undo()
     played(1.9, live=live).close()
     assert capsys.readouterr() == ("", "")
@@ -192,7 +192,7 @@ import sys
 from truerisk.core import progress, progress_line
 progress_line.SECONDS_BEFORE_FIRST_LINE = 0.0
 
-@progress.shows_progress
+@progress.displays_progress
 def verb():
     for fit in range(6):
         progress.report_progress(fit, 5)
@@ -227,13 +227,13 @@ def test_progress_of_every_verb_is_shown_on_a_terminal_and_wiped():
 
 def test_progress_switch_shows_it_in_files_or_hides_it_everywhere():
     command = [sys.executable, "-c", FIVE_FITS]
-    names = {key: value for key, value in os.environ.items() if key != SWITCH}
-    for environment, is_shown in [(names, False), ({**names, SWITCH: "1"}, True)]:
+    names = {key: value for key, value in os.environ.items() if key != PROGRESS_VARIABLE}
+    for environment, is_shown in [(names, False), ({**names, PROGRESS_VARIABLE: "1"}, True)]:
         ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
         assert ("\n0 of 5 fits\n" in f"\n{ran.stderr}") is is_shown, ran.stderr
         assert "\r" not in ran.stderr
         assert ran.stdout == ""
-    assert on_a_terminal(FIVE_FITS, **{SWITCH: "0"}).strip() == "|done"
+    assert on_a_terminal(FIVE_FITS, **{PROGRESS_VARIABLE: "0"}).strip() == "|done"
 
 
 def test_progress_in_a_notebook_is_one_output_that_ends_empty(monkeypatch):
@@ -253,7 +253,7 @@ def test_progress_in_a_notebook_is_one_output_that_ends_empty(monkeypatch):
     monkeypatch.setattr("truerisk.core.progress_line.SECONDS_BEFORE_FIRST_LINE", 0.0)
     monkeypatch.setattr("truerisk.core.progress_line.SECONDS_BETWEEN_UPDATES", 0.0)
 
-    @shows_progress
+    @displays_progress
     def call():
         report_progress(0, 2)
         report_progress(1, 2)

@@ -9,11 +9,11 @@ import pytest
 from scipy import sparse
 
 from truerisk.data.columns import (
+    has_missing_numbers,
     is_missing,
     kinds_of_columns,
     message_on_unreadable_column,
-    number_columns_have_holes,
-    with_plain_gaps,
+    replace_missing_by_nan,
 )
 
 DAYS = pd.date_range("2020", periods=2)
@@ -56,7 +56,7 @@ def test_kinds_of_columns_are_numbers_text_and_dates(table, kinds):
 )
 def test_number_columns_have_holes_where_numbers_are_missing(table, holes):
     """A missing text is a level of its own and no hole."""
-    assert number_columns_have_holes(table) is holes
+    assert has_missing_numbers(table) is holes
 
 
 UNREADABLE = [
@@ -102,7 +102,7 @@ def test_is_missing_knows_the_gaps_of_pandas():
     ids=["pandas", "polars", "numbers", "objects"],
 )
 def test_plain_gaps_are_what_encoders_know(table):
-    found = with_plain_gaps(table)
+    found = replace_missing_by_nan(table)
     assert found[0].tolist() == ["u", 1]
     assert [type(cell) is float and np.isnan(cell) for cell in found[1]] == [True, True]
 
@@ -110,4 +110,4 @@ def test_plain_gaps_are_what_encoders_know(table):
 def test_plain_gaps_leave_a_table_that_is_read_already():
     gap = pd.DataFrame({"a": ["u", np.nan]}, dtype=object)
     for table in (gap, OF_PANDAS.assign(a=["u", "v"]), ONES, SPARSE):
-        assert with_plain_gaps(table) is table
+        assert replace_missing_by_nan(table) is table

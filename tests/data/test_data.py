@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 import truerisk as tr
 from truerisk.data.columns import message_on_non_finite_cell
 from truerisk.data.data import has_row_entries
-from truerisk.data.times import as_span
+from truerisk.data.times import convert_time_span
 from truerisk.extend import BadArgument, BadData, Data
 
 X = np.arange(12.0).reshape(6, 2)
@@ -297,13 +297,13 @@ TIMES = [
 
 def test_as_span_has_the_unit_of_the_times():
     numbers, hours = np.array([1.0, 2.5]), DATES.astype("M8[h]")
-    assert as_span(0.5, numbers, "gap") == 0.5
-    assert as_span(np.int64(2), None, "gap") == 2
+    assert convert_time_span(0.5, numbers, "gap") == 0.5
+    assert convert_time_span(np.int64(2), None, "gap") == 2
     day = np.timedelta64(1, "D")
     for given in (day, timedelta(days=1), pd.Timedelta("1D")):
-        assert as_span(given, hours, "gap") == day
-    assert as_span(0, hours, "gap") == np.timedelta64(0, "D")
-    assert hours[0] - as_span(timedelta(minutes=90), hours, "gap") < hours[0]
+        assert convert_time_span(given, hours, "gap") == day
+    assert convert_time_span(0, hours, "gap") == np.timedelta64(0, "D")
+    assert hours[0] - convert_time_span(timedelta(minutes=90), hours, "gap") < hours[0]
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_as_span_has_the_unit_of_the_times():
 def test_as_span_refuses_lengths_in_another_unit(given, times, message):
     """Seven what? Rows, days and numbers are not taken for one another."""
     with pytest.raises(BadArgument, match=f"gap=.*{message}"):
-        as_span(given, times, "gap")
+        convert_time_span(given, times, "gap")
 
 
 @pytest.mark.parametrize("unit", ["M", "Y"])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from truerisk.data.places import default_cell_side, grid_cells, join_labels
+from truerisk.data.places import connected_row_groups, default_cell_side, grid_cells
 
 PLACES = np.random.default_rng(2).random((300, 2)) * [10, 4]
 
@@ -47,6 +47,6 @@ def test_joined_rows_are_those_that_a_chain_connects(pairs):
         for labels in (first, second):
             for label in np.unique(labels):
                 member[labels == label] = member[labels == label].min()
-    found = join_labels(first, second)
+    found = connected_row_groups(first, second)
     assert (found[:, None] == found).tolist() == (member[:, None] == member).tolist()
     assert set(found) == set(range(found.max() + 1))

@@ -9,7 +9,7 @@ import pytest
 import scipy.sparse as sp
 
 from truerisk.data import rows as tables
-from truerisk.data.row_marks import row_marks, summed_by
+from truerisk.data.row_marks import hash_rows, sum_hashes_by_class
 from truerisk.data.rows import splitmix64, sums_of
 from truerisk.extend import BadData, Data
 
@@ -191,7 +191,7 @@ def test_sums_are_those_of_the_definition(dtype, order, compiled, monkeypatch):
     """Blocks, types and memory order change nothing about a sum, compiled or not."""
     monkeypatch.setattr(tables, "BLOCK_BYTES", 64)
     if not compiled:
-        monkeypatch.setattr(tables, "available", lambda: False)
+        monkeypatch.setattr(tables, "is_available", lambda: False)
     rows = np.random.default_rng(0).normal(size=(11, 3)) * 1e6
     found = row_sums(np.asarray(rows.astype(dtype), order=order))
     assert found.tolist() == _by_definition(rows.astype(dtype))
@@ -223,19 +223,19 @@ def test_sums_without_the_compiled_pass_are_the_same_in_any_layout(monkeypatch):
     layouts += [part.astype(np.int64) for part in (1e6 * np.nan_to_num(table), layouts[-1] * 0 + 7)]
     layouts += [np.frombuffer(b"\0" + table.tobytes(), offset=1).reshape(9, 40)]
     compiled = [row_sums(part).tolist() for part in layouts]
-    monkeypatch.setattr(tables, "available", lambda: False)
+    monkeypatch.setattr(tables, "is_available", lambda: False)
     assert [row_sums(part).tolist() for part in layouts] == compiled
 
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_sums_see_whether_all_cells_are_finite(order):
     table = np.full((11, 5), np.finfo(float).max, order=order)
-    assert sums_of(table).finite
+    assert sums_of(table).is_finite
     for cell in [(0, 0), (7, 3), (10, 4)]:
         for value in (np.nan, np.inf, -np.inf):
             other = table.copy(order="K")
             other[cell] = value
-            assert not sums_of(other).finite
+            assert not sums_of(other).is_finite
 
 
 # ---------------------------------------------------------------- marks
@@ -275,10 +275,10 @@ def same(marks, others):
 @pytest.mark.parametrize("kind", TABLES)
 def test_row_marks_do_not_depend_on_the_order_of_rows_and_columns(kind):
     table = TABLES[kind]
-    marks = row_marks(table, Y, None)
+    marks = hash_rows(table, Y, None)
     assert (marks.dtype, marks.shape) == (np.uint64, (50,))
     order = RNG.permutation(50)
-    assert same(row_marks(shuffled(table, order), Y[order], None), marks[order])
+    assert same(hash_rows(shuffled(table, order), Y[order], None), marks[order])
     shown = table.toarray() if hasattr(table, "toarray") else np.asarray(table).reshape(50, -1)
     rows = [(*map(repr, row), y) for row, y in zip(shown.tolist(), Y.tolist())]
     assert len(set(marks.tolist())) == len(set(rows))
@@ -310,7 +310,7 @@ CLASSES, NAMES = np.array([2, 0, 1])[Y], np.array(["x", "b", "c"])[Y]
         pytest.param(of_data(Y), of_data(CLASSES), id="classes in another order"),
         pytest.param(of_data(Y), of_data(NAMES), id="names of classes"),
         *(
-            pytest.param(row_marks(one, Y, None), row_marks(other, Y, None), id=name)
+            pytest.param(hash_rows(one, Y, None), hash_rows(other, Y, None), id=name)
             for name, one, other in [
                 ("integers", WHOLE_NUMBERS, WHOLE_NUMBERS.astype(np.int32)),
                 ("negative zeros", WHOLE_NUMBERS, WHOLE_NUMBERS * 1.0 - 0.0),
@@ -326,11 +326,11 @@ def test_row_marks_do_not_depend_on_names_of_classes_zeros_and_the_type_of_numbe
 def test_row_marks_do_not_depend_on_the_last_bit():
     """Another processor computes it otherwise; ten digits tell rows apart."""
     target = X[:, 0] ** 2
-    marks = row_marks(X, None, target)
+    marks = hash_rows(X, None, target)
     for other in (np.nextafter(X, np.inf), np.nextafter(X, -np.inf)):
-        assert same(row_marks(other, None, target), marks)
-        assert same(row_marks(X, None, np.nextafter(target, 9.0)), marks)
-    assert (row_marks(X * (1 + 1e-8), None, target) != marks).all()
+        assert same(hash_rows(other, None, target), marks)
+        assert same(hash_rows(X, None, np.nextafter(target, 9.0)), marks)
+    assert (hash_rows(X * (1 + 1e-8), None, target) != marks).all()
 
 
 @pytest.mark.parametrize(
@@ -345,11 +345,13 @@ def test_row_marks_do_not_depend_on_the_last_bit():
 )
 def test_row_marks_tell_long_whole_numbers_and_several_targets_apart(table, targets, n_marks):
     """Case numbers and times in nanoseconds have no last bits that a processor would decide."""
-    assert len(set(row_marks(table, None, targets).tolist())) == n_marks
+    assert len(set(hash_rows(table, None, targets).tolist())) == n_marks
 
 
 def test_summed_by_adds_in_any_order():
     """Sums run modulo 2^64 and do not round."""
-    member, marks = RNG.integers(5, size=50), row_marks(X, Y, None)
+    member, marks = RNG.integers(5, size=50), hash_rows(X, Y, None)
     order = RNG.permutation(50)
-    assert same(summed_by(member, marks), summed_by(member[order], marks[order]))
+    assert same(
+        sum_hashes_by_class(member, marks), sum_hashes_by_class(member[order], marks[order])
+    )

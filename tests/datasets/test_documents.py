@@ -9,12 +9,12 @@ import pytest
 
 from truerisk import datasets
 from truerisk.datasets.documents import (
-    FOLDER,
+    FOLDER_VARIABLE,
     DocumentData,
     a1a,
     colon,
-    digest_of,
-    folder_of_documents,
+    compute_digest,
+    find_data_folder,
     ovarian,
     satellite,
 )
@@ -91,11 +91,11 @@ def test_document_is_the_stated_one(name):
     source, about = datasets.registry.load(name), datasets.registry[name].summary
     assert about.startswith(f"{source.shape[0]} rows, {source.shape[1]} features")
     assert f"{len(CLASSES[name])} classes" in about
-    assert FOLDER in about
-    if folder_of_documents() is None:
-        pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
-    if not all((folder_of_documents() / file).is_file() for file in source.files):
-        pytest.skip(f"the folder that {FOLDER} names lacks the files of '{name}'")
+    assert FOLDER_VARIABLE in about
+    if find_data_folder() is None:
+        pytest.skip(f"{FOLDER_VARIABLE} names no folder with the documents' data sets")
+    if not all((find_data_folder() / file).is_file() for file in source.files):
+        pytest.skip(f"the folder that {FOLDER_VARIABLE} names lacks the files of '{name}'")
     bundle = datasets.load(name)
     assert bundle.X.shape == source.shape
     assert bundle.X.dtype == np.float64
@@ -106,8 +106,8 @@ def test_document_is_the_stated_one(name):
 
 
 def test_document_ozone_level_has_the_rows_of_ozone_and_numbers():
-    if folder_of_documents() is None:
-        pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
+    if find_data_folder() is None:
+        pytest.skip(f"{FOLDER_VARIABLE} names no folder with the documents' data sets")
     level, classes = datasets.load("ozone-level"), datasets.load("ozone")
     assert (level.task, level.class_names) == ("regression", ())
     np.testing.assert_array_equal(level.X, classes.X)
@@ -124,9 +124,9 @@ def test_document_ozone_level_has_the_rows_of_ozone_and_numbers():
     ],
 )
 def test_document_that_is_not_there_names_what_to_set(monkeypatch, tmp_path, folder, message):
-    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     if folder:
-        monkeypatch.setenv(FOLDER, str(tmp_path / folder))
+        monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / folder))
     with pytest.raises(BadData, match=message):
         colon.bundle()
 
@@ -137,10 +137,10 @@ TOY = "a,class\n1,tumor\n-0.5,normal\n"
 def toy(monkeypatch, folder, content, shape=(2, 1)):
     """Two rows whose X and y are known, and a file that is to hold them."""
     (folder / "toy.csv.gz").write_bytes(content)
-    monkeypatch.setenv(FOLDER, str(folder))
-    digest = digest_of(np.array([[1.0], [-0.5]]), np.array([1, 0]))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(folder))
+    digest = compute_digest(np.array([[1.0], [-0.5]]), np.array([1, 0]))
     return DocumentData(
-        "toy", ("toy.csv.gz",), "two rows", digest, shape, colon.read, "two rows", "nowhere"
+        "toy", ("toy.csv.gz",), "two rows", digest, shape, colon.reader, "two rows", "nowhere"
     )
 
 
@@ -163,7 +163,9 @@ def test_document_may_be_packed_by_anybody(monkeypatch, tmp_path, content):
 
 def test_digest_takes_minus_zero_for_zero():
     zero = np.zeros((1, 1))
-    assert digest_of(-zero, zero) == digest_of(zero, zero) != digest_of(zero, zero + 1)
+    assert (
+        compute_digest(-zero, zero) == compute_digest(zero, zero) != compute_digest(zero, zero + 1)
+    )
 
 
 @pytest.mark.parametrize(
@@ -204,7 +206,7 @@ def test_document_that_is_damaged_is_refused_by_name(monkeypatch, tmp_path, cont
 
 @pytest.mark.parametrize("source", [a1a, ovarian], ids=lambda source: source.name)
 def test_document_of_arrays_is_never_unpickled(monkeypatch, tmp_path, source):
-    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     for arrays in ({"X": np.array([{}]), "X_train": np.array([{}])}, {"other": np.zeros(3)}):
         np.savez(tmp_path / source.files[0], **arrays)
         with pytest.raises(BadData, match="should hold arrays X.*cannot be read"):
@@ -222,6 +224,6 @@ def test_document_of_another_shape_than_its_file_is_refused(monkeypatch, tmp_pat
 def test_document_of_two_files_names_both(monkeypatch, tmp_path):
     for name in satellite.files:
         (tmp_path / name).write_bytes(gzip.compress(TOY.encode(), mtime=0))
-    monkeypatch.setenv(FOLDER, str(tmp_path))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     with pytest.raises(BadData, match="satellite_train.csv.gz and satellite_test.csv.gz should"):
         satellite.bundle()

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.diagnostics.learning_curve import UNSAID, as_learner
+from truerisk.diagnostics.learning_curve import DEFAULT_ARGUMENTS, as_learner
 from truerisk.extend import BadArgument, BadData, Refusal, Streams, TrueRiskError, TrueRiskWarning
 from truerisk.methods import KFold, MonteCarlo, Nested, Subsampled
 
@@ -85,10 +85,10 @@ def test_learning_curve_is_the_same_by_engines_workers_and_seed():
 @pytest.mark.parametrize("model", [KNN, SEARCH], ids=["model", "search"])
 def test_learner_looks_at_the_training_sets_that_test(model):
     """By themselves, and as the outer ones of nested validation."""
-    learner = as_learner(model, X, Y, cv=None, groups=None, sample_weight=None, **UNSAID)
-    plan = learner.testing(20).plan(learner.problem.data, Streams(learner.problem.seed))
+    learner = as_learner(model, X, Y, cv=None, groups=None, sample_weight=None, **DEFAULT_ARGUMENTS)
+    plan = learner.method_for_size(20).plan(learner.problem.data, Streams(learner.problem.seed))
     tested = plan.select(plan.questions("outer" if model is SEARCH else "test"))
-    looked_at = learner.cut(20)
+    looked_at = learner.subsampled_plan(20)
     assert tested.n_questions == looked_at.n_questions
     for q in range(tested.n_questions):
         rows = tested.train_rows(int(tested.fit[q]))[0].tolist()
@@ -100,8 +100,8 @@ def test_learner_looks_at_the_training_sets_that_test(model):
 )
 def test_learner_compares_inside_by_the_folds_of_the_search(model, n_inner):
     """None where a single setting is not compared."""
-    learner = as_learner(model, X, Y, cv=None, groups=None, sample_weight=None, **UNSAID)
-    assert learner.n_inner == n_inner
+    learner = as_learner(model, X, Y, cv=None, groups=None, sample_weight=None, **DEFAULT_ARGUMENTS)
+    assert learner.n_inner_folds == n_inner
 
 
 def test_learning_curve_tunes_a_search_anew_at_every_size():

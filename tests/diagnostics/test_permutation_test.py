@@ -35,7 +35,7 @@ def data(y, groups=None, task="classification"):
 def test_orders_of_rows_are_permutations_of_a_stream_of_their_own():
     """Each order is a permutation with a stream of its own, whichever others are asked for."""
     orders = LabelPermutations.from_data(data([0, 1] * 6), seed=3)
-    assert (orders.what, orders.n_units) == ("rows", 12)
+    assert (orders.permutation_kind, orders.n_units) == ("rows", 12)
     every = [orders.permutation(j) for j in range(5)]
     assert all(sorted(one) == list(range(12)) for one in every)
     assert len({tuple(one) for one in every}) == 5
@@ -54,7 +54,7 @@ def test_orders_of_groups_of_one_label_move_labels():
     groups = np.array([5, 5, 2, 2, 2, 9, 7, 7, 1, 1])
     y = np.array([0, 0, 1, 1, 1, 0, 2, 2, 1, 1])
     orders = LabelPermutations.from_data(data(y, groups), seed=0)
-    assert (orders.what, orders.n_units) == ("labels of groups", 5)
+    assert (orders.permutation_kind, orders.n_units) == ("labels of groups", 5)
     seen = set()
     for number in range(40):
         found = y[orders.permutation(number)]
@@ -71,7 +71,7 @@ def test_orders_of_groups_of_one_size_move_them_whole():
     groups = np.array([0, 1, 2, 0, 1, 2, 3, 3, 3, 4, 4, 4, 5])
     y = np.array([0, 1, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 0])
     orders = LabelPermutations.from_data(data(y, groups), seed=0)
-    assert (orders.what, orders.n_units) == ("groups of equal size", 5)
+    assert (orders.permutation_kind, orders.n_units) == ("groups of equal size", 5)
     blocks = {g: tuple(y[groups == g]) for g in range(6)}
     for number in range(40):
         order = orders.permutation(number)
@@ -291,7 +291,7 @@ def test_permutation_test_foretells_hours_and_few_orders(monkeypatch):
     found = tr.permutation_test(SEARCH, X, y, groups=groups, n_permutations=5)
     assert found.permuted == "labels of groups"
     assert found.notes == ("4 groups change places: the same orders are drawn repeatedly.",)
-    monkeypatch.setattr("truerisk.diagnostics.permutation_test.LONG", 0.0)
+    monkeypatch.setattr("truerisk.diagnostics.permutation_test.LONG_TEST_SECONDS", 0.0)
     with pytest.warns(TrueRiskWarning, match=r"will take about .* \(engine 'generic'\)"):
         tr.permutation_test(Slow(), X, Y, n_permutations=2)
 
@@ -308,7 +308,7 @@ def test_permutation_test_foretells_hours_and_few_orders(monkeypatch):
 )
 def test_problem_to_permute_has_the_method_of_the_search(search, word):
     """A single setting needs no pairs."""
-    assert problem_to_permute(search, X, Y, None, {}).testing.name == word
+    assert problem_to_permute(search, X, Y, None, {}).testing_method.name == word
 
 
 # ---------------- rows in the order of time

@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 
 import truerisk as tr
 from truerisk.extend import BadArgument, BadData, Refusal
-from truerisk.statistics.long_run import long_run
+from truerisk.statistics.long_run import long_run_std_error
 
 RNG = np.random.default_rng(0)
 N = 600
@@ -71,7 +71,7 @@ def test_risk_over_time_has_the_line_of_least_squares_with_its_long_run_error(ti
     assert found.slope == pytest.approx(slope)
     centred = x - x.mean()
     parts = centred * (timed.losses - start - slope * x) / (centred @ centred)
-    assert found.std_error == pytest.approx(len(x) * long_run(parts).std_error)
+    assert found.std_error == pytest.approx(len(x) * long_run_std_error(parts).std_error)
     times = np.repeat(np.arange(N), 2)
     twice = tr.estimate_risk(DummyRegressor(), np.repeat(X, 2, axis=0), np.repeat(Y, 2), time=times)
     assert tr.risk_over_time(twice, times).slope == pytest.approx(found.slope, rel=1e-6)

@@ -111,7 +111,7 @@ def values_of(engine, family, data, plan, request, only=None):
     """The answers of one engine, without what scikit-learn warns of."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return engine.run(family, data, plan, request, RunOptions(only=only)).values
+        return engine.run(family, data, plan, request, RunOptions(candidate_by_fit=only)).values
 
 
 def each_of_both(engine, family, data, plan, requests, only=None):

@@ -10,7 +10,7 @@ from tests.support.data import checked, normal_rows
 from truerisk.extend import Asking, Family, Refusal
 from truerisk.losses import ZeroOne
 from truerisk.methods import Bootstrap, Swapping
-from truerisk.plan.answers import filled
+from truerisk.plan.answers import merge_runs
 
 X, Y = normal_rows(40)[:2]
 DATA = checked(np.hstack([X, X[::-1]]), Y)
@@ -64,7 +64,7 @@ def test_asking_in_parts_draws_as_in_a_whole():
     parts = [np.arange(4)[None] % 2 == rest for rest in (0, 1)]
     found = [asking(PLAN, requested=part, number=0) for part in parts]
     assert [one.n_fits for one in found] == [2, 2]
-    np.testing.assert_array_equal(filled(found).values, whole.values)
+    np.testing.assert_array_equal(merge_runs(found).values, whole.values)
     again = asking_of(seed=5, engine="generic", known=[found[0]])
     np.testing.assert_array_equal(again(PLAN).values, whole.values)
     assert again.n_known == 2

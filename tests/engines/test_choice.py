@@ -23,7 +23,7 @@ from truerisk.engines.linear import elastic_net
 from truerisk.engines.logistic import stops as logistic
 from truerisk.engines.support_vectors import stepping as svm
 from truerisk.engines.trees import recipes as trees
-from truerisk.engines.trees.packages import PACKAGES
+from truerisk.engines.trees.packages import PACKAGES_BY_LEARNER
 from truerisk.exceptions import NoEngine, UnknownName
 from truerisk.extend import BadArgument, Refusal, TrueRiskError
 
@@ -104,12 +104,16 @@ def test_table_of_learners_names_the_classes_that_engines_serve():
 
     Classes of the booster packages are served once they are imported, wherever they are installed.
     """
-    assert choice.registry.keys() - choice.LEARNERS.keys() == {"generic"}
-    for word in choice.LEARNERS:
+    assert choice.registry.keys() - choice.LEARNERS_BY_ENGINE.keys() == {"generic"}
+    for word in choice.LEARNERS_BY_ENGINE:
         served = set(choice.registry.load(word)().learners())  # which imports them
-        assert {imported_class(place) for place in choice.places_of(word)} - {None} == served, word
-    packaged = {place for place in choice.places_of("ensemble") if "sklearn.ens" not in place}
-    assert packaged == set(PACKAGES)
+        assert {imported_class(place) for place in choice.learner_class_paths(word)} - {
+            None
+        } == served, word
+    packaged = {
+        place for place in choice.learner_class_paths("ensemble") if "sklearn.ens" not in place
+    }
+    assert packaged == set(PACKAGES_BY_LEARNER)
 
 
 CODE = """
@@ -238,11 +242,11 @@ COMPARED = [
         logistic,
         "logistic_lbfgs",
         LogisticRegression,
-        lambda: logistic.follows_the_solver.__wrapped__(True),
+        lambda: logistic.matches_installed_solver.__wrapped__(True),
     ),
-    (svm, "stepped_answers", SVC, svm.takes_the_same_steps),
+    (svm, "stepped_answers", SVC, svm.solver_matches_svc),
     (trees, "grow_trees", DecisionTreeClassifier, lambda: trees.equality_gap.__wrapped__("gini")),
-    (elastic_net, "descend", ElasticNet, elastic_net.installed_sklearn_screens),
+    (elastic_net, "descend", ElasticNet, elastic_net.sklearn_screens_columns),
 ]
 
 

@@ -37,7 +37,7 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.engines import choose_engine, registry
-from truerisk.engines.running.members import why_no_bags
+from truerisk.engines.running.members import out_of_bag_refusal
 from truerisk.extend import Family, Refusal, Request
 from truerisk.losses.loss_words import as_loss
 from truerisk.models import (
@@ -282,7 +282,7 @@ def test_bags_are_those_of_the_class(kind):
     """Out-of-bag answers of a subclass are not put together for it, unless it states its bags."""
     for change in (contrary, taught_otherwise):
         assert "is not trained on bootstrap samples" in str(
-            why_no_bags(Family.from_grid(change(kind())))
+            out_of_bag_refusal(Family.from_grid(change(kind())))
         )
 
     class States(kind):
@@ -290,7 +290,11 @@ def test_bags_are_those_of_the_class(kind):
         def estimators_samples_(self):
             return super().estimators_samples_
 
-    assert why_no_bags(Family.from_grid(kind())) is why_no_bags(Family.from_grid(States())) is None
+    assert (
+        out_of_bag_refusal(Family.from_grid(kind()))
+        is out_of_bag_refusal(Family.from_grid(States()))
+        is None
+    )
 
 
 class Doubled(tr.losses.Squared):

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.engines.prepared import OwnArithmetic, as_dense, is_bearable, squares_fit
+from truerisk.engines.prepared import LearnerFitNeeded, as_dense, can_be_dense, has_safe_squares
 from truerisk.extend import TrueRiskError
 from truerisk.models import FisherClassifier, QuadraticDiscriminant
 
@@ -62,10 +62,10 @@ def test_great_and_small_scales_are_the_learners_own_affair(model, scale):
 
 
 def test_squares_fit_of_sparse_cells_zeros_and_no_columns():
-    assert squares_fit(np.zeros((3, 2)))
-    assert squares_fit(np.zeros((3, 0)))
-    assert squares_fit(sparse.csr_array(np.eye(2)))
-    assert not squares_fit(sparse.csr_array(np.eye(2) * 1e200))
+    assert has_safe_squares(np.zeros((3, 2)))
+    assert has_safe_squares(np.zeros((3, 0)))
+    assert has_safe_squares(sparse.csr_array(np.eye(2)))
+    assert not has_safe_squares(sparse.csr_array(np.eye(2) * 1e200))
 
 
 @pytest.mark.parametrize("model", CLASSES, ids=repr)
@@ -104,12 +104,12 @@ def test_discriminants_of_rows_far_from_zero_are_the_learners_own(solver, method
 def test_is_bearable_by_the_size_of_a_sparse_table_and_what_is_in_it():
     dense, empty = np.eye(2), sparse.csr_array((1000, 10_000))
     tenth = sparse.random(1000, 10_000, density=0.1, random_state=0)
-    assert is_bearable(dense)
+    assert can_be_dense(dense)
     assert as_dense(dense) is dense
-    assert is_bearable(sparse.csr_array((1000, 1000)))  # empty, but small
-    assert not is_bearable(empty)
-    assert is_bearable(tenth)
-    assert not is_bearable(sparse.hstack([tenth] * 4))  # half a gigabyte of cells
+    assert can_be_dense(sparse.csr_array((1000, 1000)))  # empty, but small
+    assert not can_be_dense(empty)
+    assert can_be_dense(tenth)
+    assert not can_be_dense(sparse.hstack([tenth] * 4))  # half a gigabyte of cells
     np.testing.assert_array_equal(as_dense(sparse.csr_array(dense)), dense)
-    with pytest.raises(OwnArithmetic, match="too empty"):
+    with pytest.raises(LearnerFitNeeded, match="too empty"):
         as_dense(empty)

@@ -16,8 +16,8 @@ from tests.support.data import checked, normal_rows
 
 import truerisk as tr
 from truerisk.engines.running.shared_steps import SharedSteps
-from truerisk.engines.settings import family_refusal, groups_along, why_not_apart
-from truerisk.engines.trees.growing import can_fit_steps_apart, has_no_steps
+from truerisk.engines.settings import family_refusal, group_candidates, separate_steps_refusal
+from truerisk.engines.trees.growing import can_fit_steps_separately, has_no_steps
 from truerisk.extend import Family, Refusal
 
 X, Y = normal_rows(40)[:2]
@@ -25,7 +25,7 @@ NEIGHBOURS = {"m__n_neighbors": [1, 3]}
 
 
 def groups(model, grid, *names):
-    return groups_along(Family.from_grid(model, grid), names)
+    return group_candidates(Family.from_grid(model, grid), names)
 
 
 def test_groups_along_differ_along_the_pass_only():
@@ -106,9 +106,9 @@ def test_why_not_apart_leaves_to_the_pipeline_what_could_tell(model, more, route
     """With its reason, by engines in one pass, by the tree builder and by the trie."""
     with sklearn.config_context(enable_metadata_routing=True) if routed else nullcontext():
         family = Family.from_grid(model, NEIGHBOURS | more)
-        assert (reason or "None") in str(why_not_apart(family))
+        assert (reason or "None") in str(separate_steps_refusal(family))
         assert (SharedSteps.from_family(family, checked(X, Y), 2) is None) == (reason is not None)
-        assert reason is None or not can_fit_steps_apart(family)
+        assert reason is None or not can_fit_steps_separately(family)
         with pytest.raises(Refusal, match=reason) if reason else nullcontext():
             tr.risk_curve(model, NEIGHBOURS | more, X, Y, engine="knn")
 
@@ -117,7 +117,7 @@ def test_why_not_apart_leaves_to_the_pipeline_what_could_tell(model, more, route
 def test_stands_alone_leaves_a_pipeline_of_one_step_that_speaks(verbose):
     family = Family.from_grid(Pipeline([("tree", DecisionTreeClassifier())], verbose=verbose))
     assert has_no_steps(family) != verbose
-    assert why_not_apart(Family.from_grid(DecisionTreeClassifier())) is None
+    assert separate_steps_refusal(Family.from_grid(DecisionTreeClassifier())) is None
 
 
 def test_estimate_risk_of_a_pipeline_that_prints_prints(capsys):

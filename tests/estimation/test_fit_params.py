@@ -32,11 +32,11 @@ from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
 from truerisk.estimation.fit_params import (
+    add_inner_split_params,
     fit_params_with_weight,
-    params_of_fits,
+    prepare_fit_params,
     refuse_stopping_rows,
-    warn_of_cut_groups,
-    with_params_for_inner_splits,
+    warn_of_split_groups,
 )
 from truerisk.extend import Data, Family, Refusal, TrueRiskWarning
 
@@ -212,11 +212,11 @@ def test_groups_reach_a_learner_that_sets_rows_aside():
     model = tr.models.EarlyStopping(HistGradientBoostingClassifier())
     grouped = data(groups=GROUPS)
     alone, piped = Family.from_grid(model), Family.from_grid(make_pipeline(StandardScaler(), model))
-    assert list(with_params_for_inner_splits(alone, grouped, {})) == ["groups"]
-    assert list(with_params_for_inner_splits(piped, grouped, {})) == ["earlystopping__groups"]
-    assert with_params_for_inner_splits(alone, grouped, {"groups": 1}) == {"groups": 1}
-    assert with_params_for_inner_splits(alone, data(), {}) == {}
-    assert with_params_for_inner_splits(Family.from_grid(Ended()), grouped, {}) == {}
+    assert list(add_inner_split_params(alone, grouped, {})) == ["groups"]
+    assert list(add_inner_split_params(piped, grouped, {})) == ["earlystopping__groups"]
+    assert add_inner_split_params(alone, grouped, {"groups": 1}) == {"groups": 1}
+    assert add_inner_split_params(alone, data(), {}) == {}
+    assert add_inner_split_params(Family.from_grid(Ended()), grouped, {}) == {}
 
 
 @pytest.mark.parametrize("piped", [False, True])
@@ -228,7 +228,7 @@ def test_rows_inside_a_search_get_times_places_and_groups(piped):
     times, places = np.arange(len(LABELS)), np.column_stack([np.arange(len(LABELS))] * 2)
 
     def handed(params=None, **known) -> list[str]:
-        return sorted(with_params_for_inner_splits(family, data(**known), params or {}))
+        return sorted(add_inner_split_params(family, data(**known), params or {}))
 
     assert handed(time=times, groups=GROUPS) == [f"{before}groups", f"{before}time"]
     assert handed(block=places, groups=GROUPS) == [f"{before}block", f"{before}groups"]
@@ -271,8 +271,8 @@ def test_time_makes_the_inner_splits_of_a_search_go_forward(piped):
 def test_warn_of_cut_groups_names_learners_that_draw_rows_at_random(model, warned):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        warn_of_cut_groups(Family.from_grid(model), data(groups=GROUPS))
-        params_of_fits(Family.from_grid(model), data(), None, None)
+        warn_of_split_groups(Family.from_grid(model), data(groups=GROUPS))
+        prepare_fit_params(Family.from_grid(model), data(), None, None)
     assert len(said) == warned
     assert all(issubclass(one.category, TrueRiskWarning) for one in said)
     assert all("tr.models.EarlyStopping(model) keeps groups" in str(one.message) for one in said)

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.data import data as data_module
 from truerisk.engines import choice
-from truerisk.estimation.problem import problem_of_call, problem_on
+from truerisk.estimation.problem import problem_from_arguments, problem_from_data
 from truerisk.exceptions import NoEngine
 from truerisk.extend import Data, Family
 
@@ -46,16 +46,20 @@ def test_assess_checks_and_counts_its_rows_once(learners, weighted, monkeypatch)
 def test_problem_on_shares_rows_and_names_the_weight_for_each_family():
     """Nothing is copied, and nothing counted, where the fits take nothing beside the rows."""
     data = Data.check(X, Y, task="classification", sample_weight=np.arange(1.0, 41))
-    alone = problem_on(data, Family.from_grid(GaussianNB()), sample_weight=data.sample_weight)
+    alone = problem_from_data(
+        data, Family.from_grid(GaussianNB()), sample_weight=data.sample_weight
+    )
     piped = Family.from_grid(make_pipeline(StandardScaler(), GaussianNB()))
-    inside = problem_on(data, piped, sample_weight=data.sample_weight)
+    inside = problem_from_data(data, piped, sample_weight=data.sample_weight)
     assert list(alone.data.fit_params) == ["sample_weight"]
     assert list(inside.data.fit_params) == ["gaussiannb__sample_weight"]
     assert alone.data.X is inside.data.X
     assert alone.data.fingerprint == inside.data.fingerprint == data.fingerprint
     plain = Data.check(X, Y, task="classification")
-    assert problem_on(plain, Family.from_grid(KNeighborsClassifier())).data is plain
-    assert "fingerprint" not in vars(problem_of_call(Family.from_grid(GaussianNB()), X, Y).data)
+    assert problem_from_data(plain, Family.from_grid(KNeighborsClassifier())).data is plain
+    assert "fingerprint" not in vars(
+        problem_from_arguments(Family.from_grid(GaussianNB()), X, Y).data
+    )
 
 
 def by_generic(fitted=False):
@@ -86,9 +90,11 @@ def test_engine_that_is_named_is_the_only_one_that_answers(verb, monkeypatch):
     takes = {v for v in verbs if "engine" in inspect.signature(getattr(tr, v)).parameters}
     assert takes <= set(BY_GENERIC), "ask a new verb, too"
     asked = []
-    real = choice._engine
-    monkeypatch.setattr(choice, "_engine", lambda given: asked.append(given) or real(given))
-    monkeypatch.setattr(choice, "_reason_to_fit", lambda *_: pytest.fail("any engine was asked"))
+    real = choice._resolve_engine
+    monkeypatch.setattr(choice, "_resolve_engine", lambda given: asked.append(given) or real(given))
+    monkeypatch.setattr(
+        choice, "_reason_to_fit_learner", lambda *_: pytest.fail("any engine was asked")
+    )
     BY_GENERIC[verb]()
     assert {getattr(one, "name", one) for one in asked} == {"generic"}
 

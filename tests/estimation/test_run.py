@@ -13,8 +13,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import truerisk as tr
 from truerisk.engines.trees.recipes import equality_gap
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import compute, curve_of
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import compute_risks, to_risk_curve
 from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, Evaluation, Family, Plan, Streams
 from truerisk.methods import KFold, Nested
@@ -27,20 +27,22 @@ FAMILY = Family.from_grid(KNeighborsClassifier(), {"n_neighbors": [1, 3, 5]})
 
 @pytest.mark.parametrize("method", [KFold(4), Nested("4-fold", "3-fold")], ids=["flat", "nested"])
 def test_compute_replays_a_stored_plan(method):
-    problem = problem_of_call(FAMILY, X, Y, random_state=7)
-    first = compute(problem, method)
+    problem = problem_from_arguments(FAMILY, X, Y, random_state=7)
+    first = compute_risks(problem, method)
     stored = Plan.from_dict(json.loads(json.dumps(first.plan.to_dict())))
-    other = problem_of_call(FAMILY, X, Y, random_state=99)
-    again = compute(other, method, plan=stored)
-    assert curve_of(again).values.tolist() == curve_of(first).values.tolist()
+    other = problem_from_arguments(FAMILY, X, Y, random_state=99)
+    again = compute_risks(other, method, plan=stored)
+    assert to_risk_curve(again).values.tolist() == to_risk_curve(first).values.tolist()
     prints = [c.plan.fingerprint for c in (first, again)]
-    assert prints[0] == prints[1] != compute(other, method).plan.fingerprint
+    assert prints[0] == prints[1] != compute_risks(other, method).plan.fingerprint
 
 
 def test_best_is_chosen_by_the_rule():
     """`best` is chosen by the rule, ties to the first or the simplest, and the curve says so."""
     for rule in ("min", "1-se"):
-        curve = curve_of(compute(problem_of_call(FAMILY, X, Y, rule=rule), "5-fold"))
+        curve = to_risk_curve(
+            compute_risks(problem_from_arguments(FAMILY, X, Y, rule=rule), "5-fold")
+        )
         assert (curve.rule, bool(curve.ties)) == (rule, True)
         errors = curve.std_errors if rule == "1-se" else np.zeros(3)
         lowest = int(curve.values.argmin())
@@ -49,17 +51,19 @@ def test_best_is_chosen_by_the_rule():
 
 
 def test_procedure_has_the_setting_that_every_split_chose():
-    curve = curve_of(
-        compute(
-            problem_of_call(
+    curve = to_risk_curve(
+        compute_risks(
+            problem_from_arguments(
                 Family.from_grid(DecisionTreeClassifier(max_depth=1), {"max_depth": [1, 1]}), X, Y
             ),
             Nested("3-fold", "3-fold"),
         )
     )
     assert curve.procedure.params == {"max_depth": 1}
-    many = curve_of(
-        compute(problem_of_call(FAMILY, X, Y, random_state=1), Nested("8-fold", "4-fold"))
+    many = to_risk_curve(
+        compute_risks(
+            problem_from_arguments(FAMILY, X, Y, random_state=1), Nested("8-fold", "4-fold")
+        )
     )
     chosen = {u.candidate for u in many.evaluation.units}
     assert (many.procedure.params == {}) == (len(chosen) > 1)
@@ -69,9 +73,11 @@ def test_procedure_has_the_setting_that_every_split_chose():
     "state", [None, 3, np.int64(3), np.random.default_rng(0), np.random.RandomState(0)]
 )
 def test_seed_of_a_result_repeats_it(state):
-    problem = problem_of_call(FAMILY, X, Y, random_state=state)
-    first = curve_of(compute(problem, "4-fold"))
-    again = curve_of(compute(problem_of_call(FAMILY, X, Y, random_state=first[0].seed), "4-fold"))
+    problem = problem_from_arguments(FAMILY, X, Y, random_state=state)
+    first = to_risk_curve(compute_risks(problem, "4-fold"))
+    again = to_risk_curve(
+        compute_risks(problem_from_arguments(FAMILY, X, Y, random_state=first[0].seed), "4-fold")
+    )
     assert again.values.tolist() == first.values.tolist()
 
 
@@ -87,7 +93,7 @@ def test_seed_of_a_result_repeats_it(state):
 )
 def test_pose_refuses_what_is_no_level_or_seed(given, error, message):
     with pytest.raises(error, match=message):
-        problem_of_call(FAMILY, X, Y, **given)
+        problem_from_arguments(FAMILY, X, Y, **given)
 
 
 def test_streams_are_independent_by_name():
@@ -104,7 +110,7 @@ def test_streams_are_independent_by_name():
 
 def test_n_jobs_of_a_later_call_stands_before_that_of_the_search():
     """One job is this process; nothing said leaves the place of the search."""
-    problem = problem_of_call(FAMILY, X, Y, n_jobs=3)
+    problem = problem_from_arguments(FAMILY, X, Y, n_jobs=3)
     assert [problem.with_executor(n_jobs).executor for n_jobs in (None, 1, 2)] == [3, None, 2]
 
 
@@ -120,9 +126,9 @@ def test_compute_accepts_a_subclass_of_evaluation():
         def evaluate(self, *args):
             return Timed(**vars(super().evaluate(*args)), seconds_of_folds=(1.0,))
 
-    problem = problem_of_call(FAMILY, X, Y)
-    own, plain = (compute(problem, method(5)) for method in (TimedFolds, KFold))
-    assert curve_of(own).values.tolist() == curve_of(plain).values.tolist()
+    problem = problem_from_arguments(FAMILY, X, Y)
+    own, plain = (compute_risks(problem, method(5)) for method in (TimedFolds, KFold))
+    assert to_risk_curve(own).values.tolist() == to_risk_curve(plain).values.tolist()
 
 
 ROWS = np.random.default_rng(1).normal(size=(60, 3))
@@ -160,7 +166,7 @@ def test_interval_does_not_depend_on_the_engine(model, grid, monkeypatch):
     the_same(generic, found)
     the_same(risk_of(model, grid, interval=found.interval.method), found)
     equality_gap.cache_clear()
-    monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
+    monkeypatch.setattr("truerisk.kernels.import_native", lambda: (None, "none"))
     the_same(risk_of(model, grid), generic)
     equality_gap.cache_clear()
 

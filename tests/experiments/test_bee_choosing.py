@@ -16,31 +16,31 @@ from truerisk.experiments.bee_choosing import (
     BAYES_ERROR,
     COSTS,
     LAMBDAS,
+    NOT_CONVERGED,
     ORACLE,
-    STOPPED_EARLY,
     TrainedFamily,
     choices_by_size,
     compare_choices,
     convergence_note,
-    draw,
+    draw_sparse_gaussian,
     error_rates,
     heat_maps,
     l1_logistic,
     linear_svms,
     mean_grid,
-    methods_named,
-    permutation_p,
+    methods_by_name,
+    permutation_p_value,
     record_non_convergence,
-    select_learner,
+    select_learner_values,
     size_tables,
     split_by_size,
-    spread_gaps,
-    table_with_paper,
+    std_differences,
+    table_quoting_paper,
 )
 from truerisk.extend import Family, TrueRiskWarning
 from truerisk.methods.kfold import KFold
 from truerisk.models import LogisticPath
-from truerisk.plan.extras.model_facts import rules_of
+from truerisk.plan.extras.model_facts import get_linear_rules
 from truerisk.selection import as_rule
 
 TRAIN = make_four_class(40, random_state=0)
@@ -53,9 +53,9 @@ def of_rows(X, y):
 
 
 def test_bee_draw_has_classes_in_turn_with_the_moments_of_the_problem():
-    X, y, _ = draw(np.random.default_rng(0), 40_000)
+    X, y, _ = draw_sparse_gaussian(np.random.default_rng(0), 40_000)
     assert y[:5].tolist() == [0, 1, 0, 1, 0]
-    few, labels, _ = draw(np.random.default_rng(0), 28, 250)
+    few, labels, _ = draw_sparse_gaussian(np.random.default_rng(0), 28, 250)
     assert few.shape == (28, 264)
     assert labels.sum() == 14
     for label in (0, 1):
@@ -84,7 +84,7 @@ def test_trained_choice_by_cross_validation_is_that_of_grid_search():
     search = GridSearchCV(clone(family.estimator), {"C": list(COSTS)}, cv=folds).fit(X, y)
     trained = TrainedFamily.from_family(family, (X, y, of_rows(*TEST)))
     wrong = (search.predict(TEST[0]) != TEST[1]).mean()
-    assert trained.choice(KFold(5, folds=labels))[1] == wrong
+    assert trained.evaluate_choice(KFold(5, folds=labels))[1] == wrong
 
 
 @pytest.mark.parametrize("rule", ["min", "1-se"])
@@ -99,7 +99,7 @@ def test_trained_choice_has_estimate_error_and_number_of_features(rule):
         error = (model.predict(TEST[0]) != TEST[1]).mean()
         n_features = model.coef_.any(axis=0).sum()
         trained = TrainedFamily.from_family(family, (X, y, of_rows(*TEST)))
-        found = trained.choice(method, rule=as_rule(rule))
+        found = trained.evaluate_choice(method, rule=as_rule(rule))
         assert found == (curve.values[curve.best], error, n_features)
 
 
@@ -112,14 +112,14 @@ def one_size(family, X, y, errors_of, methods, number=0):
 
 def test_choices_by_size_never_beat_the_oracle():
     names = ["CV-5", "CV-10", "3×CV-5", "BEEp", "BEEi", "EBIC", "LOO"]
-    methods = methods_named(names, standardize=True)
+    methods = methods_by_name(names, standardize=True)
     words = ["5-fold", "10-fold", "3x5-fold", "bee", "bee-improper", "ebic", "loo"]
     assert [method.name for method in methods.values()] == words
     found = one_size(l1_logistic(), *TRAIN, of_rows(*TEST), methods)
     kept = [f"{name}{what}" for name in names for what in (" estimate", "", " features")]
-    assert list(found) == [*kept, ORACLE, STOPPED_EARLY]
+    assert list(found) == [*kept, ORACLE, NOT_CONVERGED]
     assert min(found[name] for name in methods) >= found[ORACLE]
-    assert found[STOPPED_EARLY] == 0
+    assert found[NOT_CONVERGED] == 0
 
 
 def test_choices_by_size_have_sizes_as_columns():
@@ -127,14 +127,14 @@ def test_choices_by_size_have_sizes_as_columns():
 
     def drawn(size):
         asked.append(size)
-        return draw(np.random.default_rng(size), size)
+        return draw_sparse_gaussian(np.random.default_rng(size), size)
 
-    methods = methods_named(["CV-5"])
+    methods = methods_by_name(["CV-5"])
     learners = {"LR": (l1_logistic(), methods)}
     found = choices_by_size((28, 50), learners, drawn, 1)
     assert asked == [28, 50]
     kept = [f"LR CV-5{what}" for what in (" estimate", "", " features")]
-    assert list(found) == [*kept, f"LR {ORACLE}", f"LR {STOPPED_EARLY}"]
+    assert list(found) == [*kept, f"LR {ORACLE}", f"LR {NOT_CONVERGED}"]
     for place, size in enumerate((28, 50)):
         alone = one_size(l1_logistic(), *drawn(size), methods, 1)
         assert {name: errors[place] for name, errors in found.items()} == {
@@ -143,9 +143,11 @@ def test_choices_by_size_have_sizes_as_columns():
 
 
 def test_trained_errors_of_synthetic_rules_are_exact():
-    trained = TrainedFamily.from_family(l1_logistic(), draw(np.random.default_rng(0), 60, 3))
-    X, y, _ = draw(np.random.default_rng(1), 200_000, 3)
-    (rules,) = rules_of(trained.answers)
+    trained = TrainedFamily.from_family(
+        l1_logistic(), draw_sparse_gaussian(np.random.default_rng(0), 60, 3)
+    )
+    X, y, _ = draw_sparse_gaussian(np.random.default_rng(1), 200_000, 3)
+    (rules,) = get_linear_rules(trained.answers)
     counts, error = error_rates(X, y, rules), trained.errors
     assert (np.abs(error - counts) < 4 * np.sqrt(error * (1 - error) / len(y))).all()
     assert round(ndtr(-2), 3) == BAYES_ERROR < error.min()
@@ -179,7 +181,7 @@ def test_less_is_judged_by_learner_and_size():
         "LR: BEEp lies below CV-5 at n = 20 (printed)",
         "LR: BEEp lies below CV-5 at n = 40 (printed)",
     ]
-    assert select_learner(draws, "LR", ["BEEp"]) == {"BEEp": draws["LR BEEp"]}
+    assert select_learner_values(draws, "LR", ["BEEp"]) == {"BEEp": draws["LR BEEp"]}
 
 
 def test_spread_gaps_compare_with_the_smallest_of_others():
@@ -189,7 +191,7 @@ def test_spread_gaps_compare_with_the_smallest_of_others():
         (2, (1, 3), "does not hold"),
         (1, (1,), "undecided"),
     ):
-        (found,) = spread_gaps(draws, (20,), "q", first, *others)
+        (found,) = std_differences(draws, (20,), "q", first, *others)
         assert (found.name, found.verdict()) == ("q, n = 20", verdict)
     assert found.value == 0
 
@@ -221,7 +223,7 @@ def test_size_tables_compare_references_of_the_same_recipe():
     _, table = size_tables(many, SIZES, {"BEEp": (0.1, 0.2333)}, 400, ", toys")
     assert table.title == "n = 40, toys"
     assert [row.verdict for row in table.rows] == ["not printed", "agrees"]
-    told = table_with_paper(DRAWS, SIZES, {"CV-5": (".27", "")})
+    told = table_quoting_paper(DRAWS, SIZES, {"CV-5": (".27", "")})
     assert [row.name for row in told.rows] == ["CV-5, n = 20 (document: .27)"]
 
 
@@ -235,20 +237,20 @@ def test_convergence_note_counts_paths_that_stopped_short():
 
 def test_permutation_p_is_one_sided_and_counts_signs():
     gaps = np.full(20, 0.1)
-    assert permutation_p(gaps) < 1e-3
-    assert permutation_p(-gaps) > 0.99
-    assert 0.2 < permutation_p(np.tile([0.1, -0.1], 10)) < 0.8
-    assert permutation_p(np.array([0.1, 0.2, 0.1])) == pytest.approx(1 / 8, abs=0.015)
+    assert permutation_p_value(gaps) < 1e-3
+    assert permutation_p_value(-gaps) > 0.99
+    assert 0.2 < permutation_p_value(np.tile([0.1, -0.1], 10)) < 0.8
+    assert permutation_p_value(np.array([0.1, 0.2, 0.1])) == pytest.approx(1 / 8, abs=0.015)
 
 
 def test_paths_that_stop_short_are_counted_unless_a_thread_hears_no_warnings():
     X, y = make_simple(40, random_state=0)
     short = Family.from_grid(LogisticPath(lambdas=(0.1, 0.001), max_iter=1), {"at": [0, 1]})
-    assert one_size(short, X, y, of_rows(X, y), methods_named(["CV-5"]))[STOPPED_EARLY] == 1
-    given = l1_logistic(), X, y, of_rows(X, y), methods_named(["BEEp"])
+    assert one_size(short, X, y, of_rows(X, y), methods_by_name(["CV-5"]))[NOT_CONVERGED] == 1
+    given = l1_logistic(), X, y, of_rows(X, y), methods_by_name(["BEEp"])
     with ThreadPoolExecutor(1) as other:
-        assert np.isnan(other.submit(one_size, *given).result()[STOPPED_EARLY])
-    assert one_size(*given)[STOPPED_EARLY] == 0
+        assert np.isnan(other.submit(one_size, *given).result()[NOT_CONVERGED])
+    assert one_size(*given)[NOT_CONVERGED] == 0
 
 
 def warned():

@@ -7,21 +7,21 @@ import truerisk as tr
 from truerisk.datasets import make_sparse_gaussian
 from truerisk.experiments import bee_figures as module
 from truerisk.experiments import reproduce
-from truerisk.experiments.bee_choosing import LAMBDAS, SIZES, draw
+from truerisk.experiments.bee_choosing import LAMBDAS, TRAINING_SIZES, draw_sparse_gaussian
 from truerisk.experiments.bee_figures import (
-    FEATURES,
+    FIVE_FOLDS_ONLY,
     FLAT,
-    FOLDS,
+    FOUR_CLASS_PROBLEM,
     JEFFREYS,
     KAPPAS,
-    LINES,
-    PROBLEM,
+    N_FEATURES,
     PROPER,
-    SVM_FOLDS_ENGINE,
+    SVM_ENGINE_CHOICE,
+    TIMING_LINE_STYLES,
     bee_figure_4,
     bee_priors,
 )
-from truerisk.experiments.experiment import stream
+from truerisk.experiments.experiment import replicate_rng
 from truerisk.extend import TrueRiskError
 from truerisk.models import LogisticPath
 
@@ -43,28 +43,30 @@ def test_bee_figure_1_depends_on_the_folds_by_cross_validation_alone(draws_of, f
 
 
 def test_bee_figure_4_times_every_choice(monkeypatch):
-    assert PROBLEM.n_features == FEATURES == 408
-    monkeypatch.setattr(module, "ROWS_4", (40, 60))
+    assert FOUR_CLASS_PROBLEM.n_features == N_FEATURES == 408
+    monkeypatch.setattr(module, "TRAINING_SIZES_4", (40, 60))
     seconds, ratios = reproduce("bee-figure-4", replicates=2).tables
-    assert [row.name for row in seconds.rows] == list(LINES)
+    assert [row.name for row in seconds.rows] == list(TIMING_LINE_STYLES)
     assert all(mean > 0 for row in seconds.rows for mean in row.means)
     assert ratios.rows[0].name == "LR CV-5 / LR BEEp"
 
 
 def test_bee_figure_4_ratios_are_judged():
     rng = np.random.default_rng(0)
-    draws = {name: 1 + 0.01 * rng.random((10, 4)) for name in (*LINES, FOLDS)}
+    draws = {
+        name: 1 + 0.01 * rng.random((10, 4)) for name in (*TIMING_LINE_STYLES, FIVE_FOLDS_ONLY)
+    }
     for times, verdict in ((3.3, "holds"), (2.0, "does not hold"), (4.0, "does not hold")):
         draws |= {name: times * np.ones((10, 4)) for name in ("LR CV-5", "SVM CV-5")}
         found = bee_figure_4.findings(draws)
         assert [claim.verdict for claim in found.claims[:2]] == [verdict] * 2
-    assert found.tables[1].rows[2].name == f"{SVM_FOLDS_ENGINE} / SVM BEEp"
+    assert found.tables[1].rows[2].name == f"{SVM_ENGINE_CHOICE} / SVM BEEp"
 
 
 def test_bee_figure_4_counts_a_hundred_times_five_folds_and_one_fit():
-    draws = {name: np.ones((10, 4)) for name in LINES}
+    draws = {name: np.ones((10, 4)) for name in TIMING_LINE_STYLES}
     for folds, verdict in ((4.0, "holds"), (6.0, "does not hold")):
-        draws |= {FOLDS: np.full((10, 4), folds), "LR CV-5": np.full((10, 4), folds + 1)}
+        draws |= {FIVE_FOLDS_ONLY: np.full((10, 4), folds), "LR CV-5": np.full((10, 4), folds + 1)}
         repeated = bee_figure_4.findings(draws).claims[2]
         assert repeated.verdict == verdict
         assert repeated.quantities[0].value == 100 * folds + 1
@@ -75,8 +77,8 @@ GIVEN = {FLAT: {"prior": "flat"}, JEFFREYS: {"prior": "jeffreys"}}
 
 @pytest.mark.parametrize("kappa", [FLAT, JEFFREYS, PROPER, 160])
 def test_bee_priors_replicate_is_the_bayesian_error_of_every_rule(kappa):
-    found, n_rows = bee_priors.replicate(0, 2), SIZES[2]
-    X, y, _ = draw(stream(f"bee-synthetic {n_rows}", 0, 2), n_rows)
+    found, n_rows = bee_priors.replicate(0, 2), TRAINING_SIZES[2]
+    X, y, _ = draw_sparse_gaussian(replicate_rng(f"bee-synthetic {n_rows}", 0, 2), n_rows)
     path = LogisticPath(lambdas=LAMBDAS).fit(X, y)
     given = GIVEN.get(kappa, {"prior": "proper", "kappa": kappa})
     told = []
@@ -95,7 +97,7 @@ def test_bee_priors_without_a_posterior_have_no_error(findings_of):
     missing = np.isnan(bee_priors.replicate(0, 0)["error"])
     lacking = {(j, i) for j, i in np.argwhere(missing).tolist()}
     assert lacking == {(0, 0), (0, 1), (1, 0)}
-    X, y, _ = draw(np.random.default_rng(0), 82)  # 41 of each
+    X, y, _ = draw_sparse_gaussian(np.random.default_rng(0), 82)  # 41 of each
     with pytest.raises(TrueRiskError):
         tr.estimate_risk(LogisticPath(at=5), X, y, cv=tr.methods.BayesianError("flat"))
     panels = findings_of("bee-priors").figures[0].panels

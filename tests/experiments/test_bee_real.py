@@ -6,23 +6,25 @@ import numpy as np
 import pytest
 
 from truerisk.datasets import make_four_class
-from truerisk.datasets.documents import FOLDER, folder_of_documents
+from truerisk.datasets.documents import FOLDER_VARIABLE, find_data_folder
 from truerisk.experiments import bee_real as module
-from truerisk.experiments.bee_choosing import ORACLE, STOPPED_EARLY
+from truerisk.experiments.bee_choosing import NOT_CONVERGED, ORACLE
 from truerisk.experiments.bee_real import (
     BEE_FIGURE_2,
     BEE_FIGURE_3,
     BEE_FIGURE_3_END,
-    FEWEST,
-    MOST,
-    RealSet,
-    RealSetsFigure,
+    FIRST_SIZE,
+    LAST_SIZE,
+    RealDataFigure,
+    RealDataSet,
 )
 from truerisk.experiments.figures import Panel
 from truerisk.experiments.reproducing import draw_replicates
 
 X, Y = make_four_class(120, random_state=0)
-ONE = RealSet("toy", (12, 40), 93, names=("CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC"))
+ONE = RealDataSet(
+    "toy", (12, 40), 93, method_names=("CV-5", "CV-10", "2×CV-5", "BEEp", "BEEi", "EBIC")
+)
 
 METHODS = ONE.learners["toy LR"][1]
 
@@ -32,11 +34,11 @@ def rows(monkeypatch):
     """Four classes instead of a file; the last class has 3 rows, and the features have units."""
     kept = np.concatenate([np.flatnonzero(Y < 3), np.flatnonzero(Y == 3)[:3]])
     units = np.geomspace(0.1, 10, X.shape[1])
-    monkeypatch.setattr(module, "_rows", lambda word: (X[kept] * units, Y[kept]))
+    monkeypatch.setattr(module, "_load_rows", lambda word: (X[kept] * units, Y[kept]))
 
 
 def test_real_set_tests_rows_that_are_not_drawn():
-    _, y = module._rows("toy")
+    _, y = module._load_rows("toy")
     for number in range(20):
         train, test = ONE.split(np.random.default_rng(number), 12)
         assert len(train) == 12
@@ -45,24 +47,24 @@ def test_real_set_tests_rows_that_are_not_drawn():
 
 
 def test_real_set_keeps_a_fixed_split(monkeypatch):
-    one = replace(ONE, pool=60, fixed=True)
+    one = replace(ONE, n_pool_rows=60, has_fixed_split=True)
     train, test = one.split(np.random.default_rng(0), 20)
     assert train.max() < 60
     np.testing.assert_array_equal(test, np.arange(60, 93))
-    whole, _ = replace(ONE, fixed=True).split(np.random.default_rng(0), 93)
+    whole, _ = replace(ONE, has_fixed_split=True).split(np.random.default_rng(0), 93)
     np.testing.assert_array_equal(whole, np.arange(93))
-    (satellite,) = BEE_FIGURE_3_END.sets
+    (satellite,) = BEE_FIGURE_3_END.data_sets
     labels = np.arange(6435) % 6
-    monkeypatch.setattr(module, "_rows", lambda word: (np.zeros((6435, 1)), labels))
-    train, test = satellite.split(np.random.default_rng(0), satellite.sizes[0])
+    monkeypatch.setattr(module, "_load_rows", lambda word: (np.zeros((6435, 1)), labels))
+    train, test = satellite.split(np.random.default_rng(0), satellite.training_sizes[0])
     assert train.tolist() == list(range(4435))
     assert test.tolist() == list(range(4435, 6435))
 
 
 def test_real_set_prepares_test_rows_as_training_rows():
-    draws = replace(ONE, sizes=(12,)).replicate(3, 1)
-    rows, y = module._rows("toy")
-    train, test = ONE.split(module.stream("toy 12", 3, 1), 12)
+    draws = replace(ONE, training_sizes=(12,)).replicate(3, 1)
+    rows, y = module._load_rows("toy")
+    train, test = ONE.split(module.replicate_rng("toy 12", 3, 1), 12)
     for learner, (family, _) in ONE.learners.items():
         models = [family.make(c).fit(rows[train], y[train]) for c in range(len(family))]
         errors = [(model.predict(rows[test]) != y[test]).mean() for model in models]
@@ -81,11 +83,11 @@ def test_real_set_has_all_sizes_of_both_learners():
 
 
 def test_real_sets_figure_reports_every_set_and_learner():
-    claims = (("toy LR", "BEEp", "CV-5", FEWEST), ("toy SVM", "CV-5", "BEEi", MOST))
-    toy = RealSetsFigure("toy", "Toys", (ONE,), claims, "a note.", 2)
+    claims = (("toy LR", "BEEp", "CV-5", FIRST_SIZE), ("toy SVM", "CV-5", "BEEi", LAST_SIZE))
+    toy = RealDataFigure("toy", "Toys", (ONE,), claims, "a note.", 2)
     draws = {key: np.tile(value, (10, 1)) for key, value in ONE.replicate(0, 0).items()}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] - 0.01 * np.arange(10, 20)[:, None]
-    draws[f"toy LR {STOPPED_EARLY}"][0, 0] = 1
+    draws[f"toy LR {NOT_CONVERGED}"][0, 0] = 1
     found = toy.findings(draws)
     assert [grid.columns for grid in found.tables] == [("n = 12", "n = 40")] * 2
     panels = found.figures[0].panels
@@ -111,12 +113,12 @@ def test_real_sets_figure_reports_every_set_and_learner():
     ],
 )
 def test_real_sets_figure_claims_are_about_sizes_and_methods_that_are_drawn(figure, words):
-    sets = {one.name: one for one in figure.sets}
+    sets = {one.name: one for one in figure.data_sets}
     assert " ".join(sets) == words
     for of, low, high, *places in figure.claims:
         _, methods = sets[of.split()[0]].learners[of]
         assert {low, high} <= set(methods)
-        assert set(places) <= {FEWEST, MOST}
+        assert set(places) <= {FIRST_SIZE, LAST_SIZE}
     if figure is BEE_FIGURE_3_END:
         for _, methods in sets["satellite"].learners.values():
             assert list(methods) == ["CV-5", "BEEp", "BEEi"]
@@ -128,12 +130,12 @@ def test_real_sets_figure_claims_are_about_sizes_and_methods_that_are_drawn(figu
     [(BEE_FIGURE_2, (205, 1605), 11), (BEE_FIGURE_3, (1410, 4435), 74)],
 )
 def test_real_sets_figure_in_full_has_the_sizes_of_the_document(figure, most, tested):
-    whole = figure.with_all_sizes.experiment()
-    first, second = figure.with_all_sizes.sets
-    assert (len(first.sizes), len(second.sizes)) == (18, 19)
-    assert (first.sizes[MOST], second.sizes[MOST]) == most
-    assert second.sizes[0] == pytest.approx(second.pool / 10, abs=0.5)
-    assert first.sizes[MOST] + tested == {"ovarian": 216, "yeast": 1484}[first.name]
+    whole = figure.with_all_sizes.to_experiment()
+    first, second = figure.with_all_sizes.data_sets
+    assert (len(first.training_sizes), len(second.training_sizes)) == (18, 19)
+    assert (first.training_sizes[LAST_SIZE], second.training_sizes[LAST_SIZE]) == most
+    assert second.training_sizes[0] == pytest.approx(second.n_pool_rows / 10, abs=0.5)
+    assert first.sizes[LAST_SIZE] + tested == {"ovarian": 216, "yeast": 1484}[first.name]
     assert whole.name == f"{figure.name}-full"
     assert whole.full is None
     declared = {BEE_FIGURE_2: module.bee_figure_2, BEE_FIGURE_3: module.bee_figure_3}[figure]
@@ -142,14 +144,18 @@ def test_real_sets_figure_in_full_has_the_sizes_of_the_document(figure, most, te
 
 @pytest.mark.parametrize("figure", [BEE_FIGURE_2, BEE_FIGURE_3])
 def test_real_sets_figure_learns_from_the_smallest_training_sets(figure, monkeypatch):
-    if folder_of_documents() is None:
-        pytest.skip(f"{FOLDER} names no folder with the documents' data sets")
+    if find_data_folder() is None:
+        pytest.skip(f"{FOLDER_VARIABLE} names no folder with the documents' data sets")
     monkeypatch.undo()  # the files' own rows
     few = tuple(
-        replace(one, sizes=one.sizes[:1], names=tuple(n for n in one.names if "×" not in n))
-        for one in figure.sets
+        replace(
+            one,
+            training_sizes=one.training_sizes[:1],
+            method_names=tuple(n for n in one.method_names if "×" not in n),
+        )
+        for one in figure.data_sets
     )
-    small = replace(figure, sets=few, claims=()).experiment()
+    small = replace(figure, data_sets=few, claims=()).to_experiment()
     for grid in small.findings(draw_replicates(small, 2)).tables:
         means = {row.name: row.means[0] for row in grid.rows}
         assert 0 <= means[ORACLE] == min(means.values())
@@ -160,10 +166,10 @@ def test_bee_figure_3_end_replicates_differ_by_folds_alone(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.arange(90) % 3
     X = rng.normal(size=(90, 2)) + 2 * np.eye(3)[y][:, :2]
-    monkeypatch.setattr(module, "_rows", lambda word: (X, y))
-    (satellite,) = BEE_FIGURE_3_END.sets
-    few = replace(satellite, sizes=(60,), pool=60)
-    end = replace(BEE_FIGURE_3_END, sets=(few,)).experiment()
+    monkeypatch.setattr(module, "_load_rows", lambda word: (X, y))
+    (satellite,) = BEE_FIGURE_3_END.data_sets
+    few = replace(satellite, training_sizes=(60,), n_pool_rows=60)
+    end = replace(BEE_FIGURE_3_END, data_sets=(few,)).to_experiment()
     draws = draw_replicates(end, 3)
     for name, errors in draws.items():
         assert np.ptp(errors) == 0 or "CV-5" in name, name
@@ -173,7 +179,10 @@ def test_bee_figure_3_end_replicates_differ_by_folds_alone(monkeypatch):
 
 
 def test_real_set_claim_of_growing_difference_is_judged():
-    real, noise = RealSet("toy", (12, 40), 93), 1e-4 * np.random.default_rng(0).normal(size=(20, 2))
+    real, noise = (
+        RealDataSet("toy", (12, 40), 93),
+        1e-4 * np.random.default_rng(0).normal(size=(20, 2)),
+    )
     draws = {f"toy LR {name}": 0.2 + noise for name in (ORACLE, "BEEp", "CV-5")}
     draws["toy LR BEEp"] = draws["toy LR CV-5"] = 0.2 + np.array([0.01, 0.03]) + noise[::-1]
     assert real.divergence_statement(draws, "toy LR").verdict == "holds"
@@ -188,7 +197,7 @@ def test_real_set_panel_pairs_what_a_choice_adds():
     draws = {
         f"{word} {name}": oracle + added
         for word, (_, methods) in ONE.learners.items()
-        for name in (*methods, STOPPED_EARLY)
+        for name in (*methods, NOT_CONVERGED)
     }
     draws |= {f"{word} {ORACLE}": oracle for word in ONE.learners}
     both, paired, *_ = (part for part in ONE.tables_and_panels(draws) if isinstance(part, Panel))

@@ -15,7 +15,7 @@ from tests.support.missing import output_without
 import truerisk as tr
 from truerisk import experiments as papers
 from truerisk.core.progress import Progress, listen, report_progress
-from truerisk.datasets.documents import FOLDER
+from truerisk.datasets.documents import FOLDER_VARIABLE
 from truerisk.exceptions import BadStore, StudyIncomplete, UnknownName
 from truerisk.experiments import bee_real, colon_table_1, mehta, reproduce
 from truerisk.experiments.experiment import (
@@ -23,15 +23,15 @@ from truerisk.experiments.experiment import (
     evaluate_method,
     experiment,
     index_of_first_minimum,
-    stream,
+    replicate_rng,
 )
 from truerisk.experiments.figures import Findings, PaperTable
-from truerisk.experiments.insa_ozone import _forecasts
+from truerisk.experiments.insa_ozone import _load_ozone_data
 from truerisk.experiments.reproducing import draw_replicates, stored_replicates
 from truerisk.extend import BadData, Family, TrueRiskError
 from truerisk.losses import ZeroOne
 from truerisk.methods import as_method
-from truerisk.results.evaluation import values_of
+from truerisk.results.evaluation import risk_values
 from truerisk.study import versions
 from truerisk.study.store import Store
 
@@ -42,7 +42,7 @@ def _throw(seed, number):
     if number in FAILING:
         raise RuntimeError("out of luck")
     report_progress(0, 1)  # what an engine tells inside a replicate is nobody's business
-    values = stream("toy", seed, number).standard_normal(3).astype(np.float32)
+    values = replicate_rng("toy", seed, number).standard_normal(3).astype(np.float32)
     return {"values": values, "mean": values.mean(), "first": bool(values[0] > 0)}
 
 
@@ -121,8 +121,8 @@ def test_reproduce_goes_on_after_an_interruption(tmp_path):
 
     with listen(interrupted_at(1)), pytest.raises(KeyboardInterrupt):
         reproduce(TOY, store=path, replicates=2000)
-    with Store.read(path) as store:
-        held = store.tally(store.cells()[0]).done
+    with Store.open_for_reading(path) as store:
+        held = store.count_tasks(store.cells()[0]).done
     assert 0 < held < 2000
     heard = []
     with listen(heard.append):
@@ -143,9 +143,14 @@ def test_reproduce_goes_on_after_an_interruption(tmp_path):
     ],
 )
 def test_reproduce_names_the_data_file_that_is_missing(word, sentence, monkeypatch):
-    for rows in (bee_real._rows, colon_table_1._standardised, mehta._messages, _forecasts):
+    for rows in (
+        bee_real._load_rows,
+        colon_table_1._load_standardised_data,
+        mehta._load_messages,
+        _load_ozone_data,
+    ):
         rows.cache_clear()
-    monkeypatch.delenv(FOLDER, raising=False)
+    monkeypatch.delenv(FOLDER_VARIABLE, raising=False)
     with pytest.raises(BadData, match=sentence):
         reproduce(word, quick=True)
 
@@ -252,9 +257,9 @@ def test_report_has_replicates_seed_and_progress():
 
 
 def test_replicates_depend_on_word_seed_and_number_alone(tmp_path):
-    first = stream("a", 0, 0).random(3).tolist()
-    assert stream("a", 0, 0).random(3).tolist() == first
-    others = [stream("b", 0, 0), stream("a", 1, 0), stream("a", 0, 1)]
+    first = replicate_rng("a", 0, 0).random(3).tolist()
+    assert replicate_rng("a", 0, 0).random(3).tolist() == first
+    others = [replicate_rng("b", 0, 0), replicate_rng("a", 1, 0), replicate_rng("a", 0, 1)]
     assert all(rng.random(3).tolist() != first for rng in others)
     few, many = draw_replicates(TOY, 4, seed=3), draw_replicates(TOY, 60, seed=3)
     assert few["values"].shape == (4, 3)
@@ -297,7 +302,7 @@ def test_reproduce_refuses_store_with_failures_of_other_versions_or_kinds(tmp_pa
         reproduce(TOY, store=path)
     FAILING.clear()
     assert reproduce(TOY, store=path, resume=True).replicates == 20
-    with Store.write(other) as store:
+    with Store.open_for_writing(other) as store:
         store.note({"kind": "study"})
     with pytest.raises(BadStore, match="holds a study, not a reproduction"):
         reproduce(TOY, store=other)
@@ -315,7 +320,7 @@ def test_evaluated_is_what_risk_curve_finds(word):
     curve = tr.risk_curve(KNeighborsClassifier(), grid, X, y, cv=word, random_state=3)
     family = Family.from_grid(KNeighborsClassifier(), grid)
     found = evaluate_method(as_method(word), family, checked(X, y), ZeroOne(), 3)
-    np.testing.assert_allclose(values_of(found.tested), curve.values)
+    np.testing.assert_allclose(risk_values(found.tested), curve.values)
     if curve.procedure is not None:
         assert found.procedure.value == curve.procedure.value
 

@@ -13,43 +13,43 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import truerisk as tr
 from truerisk.experiments import insa_ozone as module
 from truerisk.experiments import reproduce
-from truerisk.experiments.experiment import Sample, stream
+from truerisk.experiments.experiment import Sample, replicate_rng
 from truerisk.experiments.insa import (
-    COLUMNS,
-    EVERY,
-    FINE,
+    COLUMN_COUNTS,
+    CRITERION_NAMES,
+    FINE_GRID,
     LEAF,
     LEARNERS,
     MEAN_DIFFERENCE,
     N_TRAIN,
-    NOISE,
+    NOISE_VARIANCE,
     POINTS,
-    ROWS,
+    ROW_COUNTS,
     SAMPLES,
-    SHARES,
+    VARIANCE_SHARES,
     N,
     insa_bootstrap,
     insa_folds,
     insa_polynomial,
-    polynomials,
+    polynomial_family,
     true_curve,
 )
 from truerisk.experiments.insa_optimism import (
-    APPROXIMATION,
-    BAYES,
+    APPROXIMATION_ERRORS,
+    BAYES_RISK,
+    CONSTANT_STEP,
     EXACT_MEANS,
-    MEAN_LOG,
+    MEAN_LOG_VARIANCE,
     SHOWN_DEGREES,
-    STEP,
     P,
-    _best,
-    truth,
+    _best_constant,
+    true_function,
 )
 from truerisk.experiments.insa_optimism import (
     FEW as AICC_ROWS,
 )
 from truerisk.experiments.insa_optimism import (
-    NOISE as DEVIATION,
+    NOISE_DEVIATION as DEVIATION,
 )
 from truerisk.experiments.insa_ozone import LEARNERS as OZONE
 from truerisk.experiments.insa_ozone import ozone_family
@@ -60,17 +60,22 @@ def test_insa_curve_has_parts_with_their_shares():
     x = np.linspace(-1, 1, POINTS)
     truth = true_curve(x)
     left = [((truth - np.polynomial.Polynomial.fit(x, truth, d)(x)) ** 2).mean() for d in range(4)]
-    assert -np.diff(left) == pytest.approx([abs(share) for share in SHARES.values()])
+    assert -np.diff(left) == pytest.approx([abs(share) for share in VARIANCE_SHARES.values()])
     assert left[3] == pytest.approx(0, abs=1e-20)
-    assert [c["polynomialfeatures__degree"] for c in polynomials(4).candidates] == [1, 2, 3, 4]
-    assert truth.var() + NOISE == pytest.approx(1, abs=0.03)
+    assert [c["polynomialfeatures__degree"] for c in polynomial_family(4).candidates] == [
+        1,
+        2,
+        3,
+        4,
+    ]
+    assert truth.var() + NOISE_VARIANCE == pytest.approx(1, abs=0.03)
 
 
 def test_insa_criteria_are_those_of_estimate_risk():
     draws = insa_polynomial.replicate(0, 5)
     x = np.linspace(-1, 1, POINTS)
-    noise = stream("insa polynomial", 0, 5).standard_normal(POINTS)
-    y = true_curve(x) + np.sqrt(NOISE) * noise
+    noise = replicate_rng("insa polynomial", 0, 5).standard_normal(POINTS)
+    y = true_curve(x) + np.sqrt(NOISE_VARIANCE) * noise
     X = np.vander(x, 7, increasing=True)[:, 1:]
     fits = [
         tr.estimate_risk(LinearRegression(), X[:, :d], y, cv="apparent").value for d in range(1, 7)
@@ -99,7 +104,7 @@ def test_insa_bootstrap_lines_are_those_of_the_trees_of_samples():
         tree = DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0)
         times = np.bincount(rows, minlength=N)
         tree.fit(np.repeat(x, times, axis=0), np.repeat(y, times))
-        assert (np.abs(tree.predict(FINE[:, None]) - line) < 1e-9).mean() > 0.99
+        assert (np.abs(tree.predict(FINE_GRID[:, None]) - line) < 1e-9).mean() > 0.99
 
 
 def test_insa_bootstrap_estimates_are_those_of_estimate_risk():
@@ -132,7 +137,9 @@ MODELS = (LinearDiscriminantAnalysis(), DecisionTreeClassifier(max_depth=1, rand
 @pytest.mark.parametrize(("name", "model"), [*zip(LEARNERS, MODELS, strict=True)])
 def test_insa_folds_replicate_is_that_of_scikit_learn(name, model):
     found = insa_folds.replicate(0, 3)
-    drawn = Sample.draw_alternating(ROWS, COLUMNS, MEAN_DIFFERENCE, stream("insa folds", 0, 3)).data
+    drawn = Sample.draw_alternating(
+        ROW_COUNTS, COLUMN_COUNTS, MEAN_DIFFERENCE, replicate_rng("insa folds", 0, 3)
+    ).data
     X, y = drawn.X, drawn.y
     own, rule = (X[:N_TRAIN], y[:N_TRAIN]), model.fit(X[:N_TRAIN], y[:N_TRAIN])
     left_out = 1 - cross_val_score(model, *own, cv=LeaveOneOut())
@@ -145,7 +152,7 @@ def test_insa_folds_replicate_is_that_of_scikit_learn(name, model):
 
 def test_insa_criteria_choose_as_their_claims_say(draws_of, findings_of):
     chosen = draws_of("insa-polynomial")["chosen"]
-    aic, bic = (chosen[:, EVERY.index(name)] for name in ("AIC", "BIC"))
+    aic, bic = (chosen[:, CRITERION_NAMES.index(name)] for name in ("AIC", "BIC"))
     assert (aic >= bic).all()
     *_, simpler = findings_of("insa-polynomial").claims
     assert simpler.quantities[0].value == np.mean(aic - bic)
@@ -167,8 +174,8 @@ def test_insa_folds_bias_and_variance_are_of_the_errors(draws_of, findings_of):
 
 
 def test_best_of_absolute_loss_is_median_and_of_squared_loss_mean():
-    assert _best(Absolute()) == pytest.approx(np.log(2), abs=STEP)
-    assert _best(Squared()) == pytest.approx(1, abs=STEP)
+    assert _best_constant(Absolute()) == pytest.approx(np.log(2), abs=CONSTANT_STEP)
+    assert _best_constant(Squared()) == pytest.approx(1, abs=CONSTANT_STEP)
 
 
 def test_insa_optimism_panel_has_limits_of_curves_that_stay(findings_of):
@@ -185,17 +192,17 @@ def test_insa_optimism_panel_has_limits_of_curves_that_stay(findings_of):
 
 def test_approximation_error_is_that_of_least_squares_on_very_many_points():
     x = np.linspace(-1, 1, 20_001)
-    for degree, found in zip(SHOWN_DEGREES, APPROXIMATION, strict=True):
-        fit = np.polynomial.Legendre.fit(x, truth(x), degree)
-        assert found == pytest.approx(((fit(x) - truth(x)) ** 2).mean(), abs=2e-4)
+    for degree, found in zip(SHOWN_DEGREES, APPROXIMATION_ERRORS, strict=True):
+        fit = np.polynomial.Legendre.fit(x, true_function(x), degree)
+        assert found == pytest.approx(((fit(x) - true_function(x)) ** 2).mean(), abs=2e-4)
 
 
 def test_aicc_exact_means_are_those_of_the_methods(findings_of):
     (gap,) = findings_of("aicc-simulation").claims[-1].quantities
     assert gap.value == pytest.approx(24 / (10**6 - 4), rel=1e-4)
-    assert BAYES == DEVIATION**2
+    assert BAYES_RISK == DEVIATION**2
     mean_log = digamma((AICC_ROWS - P) / 2) + np.log(2) - np.log(AICC_ROWS)
-    assert abs(mean_log - MEAN_LOG) < 1e-14
+    assert abs(mean_log - MEAN_LOG_VARIANCE) < 1e-14
     known = {"target": 39.618, "AICc": 39.617, "AIC": 36.617, "as printed": 32.367}
     for name, value in known.items():
         assert EXACT_MEANS[name] == pytest.approx(value, abs=0.011)
@@ -210,7 +217,7 @@ def report(monkeypatch):
     rng = np.random.default_rng(0)
     level = rng.uniform(100, 200, 120)
     X = np.column_stack([level + rng.normal(0, 15, 120), rng.normal(size=(120, 3))])
-    monkeypatch.setattr(module, "_forecasts", lambda: (X, level))
+    monkeypatch.setattr(module, "_load_ozone_data", lambda: (X, level))
     monkeypatch.setattr(module, "LEARNERS", TWO)
     return reproduce(replace(module.insa_ozone, check=tuple), replicates=3, seed=1)
 

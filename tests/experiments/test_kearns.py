@@ -5,21 +5,21 @@ import pytest
 from tests.support.data import NINE
 
 from truerisk.datasets import KearnsProblem
-from truerisk.experiments.experiment import stream
+from truerisk.experiments.experiment import replicate_rng
 from truerisk.experiments.kearns import (
     RELATIVE_KS,
     Trial,
     _risks_beyond_target,
-    kearns_trial,
+    draw_kearns_trial,
 )
 from truerisk.experiments.kearns_figure_3 import (
     LOO,
-    LOO_LARGEST,
+    LOO_LARGEST_K,
     ORACLE,
-    RULES,
+    RULE_NAMES,
     S,
-    gain,
     kearns_figure_3,
+    percent_gain,
 )
 from truerisk.models import IntervalClassifier
 
@@ -51,7 +51,7 @@ def test_trial_labels_shares_and_sizes_are_those_of_the_model(points):
     for row, k in enumerate(KS):
         model = fitted(x, y, k)
         np.testing.assert_array_equal(line.labels[row], model.predict(x[:, None]))
-        counted, ones = line.intervals
+        counted, ones = line.interval_counts
         shares = model.predict_proba(x[:, None])[:, 1]
         np.testing.assert_allclose(ones[row] / counted[row], shares)
         sizes = model.counts_.sum(axis=1)[model.apply(x[:, None])]
@@ -75,18 +75,18 @@ def test_trial_swaps_are_those_of_refitted_models(points):
             own = fitted(x, y, k).predict(x[[i], None])[0]
             other = fitted(x, flipped(y, i), k).predict(x[[i], None])[0]
             sign = 1 if y[i] == 1 else -1
-            assert line.swaps[row, i] == sign * (int(own) - int(other))
+            assert line.prediction_changes[row, i] == sign * (int(own) - int(other))
 
 
 def test_trial_errors_and_penalty_are_their_formulas():
     errors = 9 * Trial(PROBLEM, X, Y, range(1, 6)).empirical_error
     assert errors.tolist() == pytest.approx([4, 2, 2, 1, 1])
     line = Trial(PROBLEM, X, Y, KS)
-    sizes, ones = line.intervals
+    sizes, ones = line.interval_counts
     p = (ones + 5) / (sizes + 10)
-    expected = 2 / 9 * (p * (1 - p) * line.swaps).sum(axis=1)
+    expected = 2 / 9 * (p * (1 - p) * line.prediction_changes).sum(axis=1)
     np.testing.assert_allclose(line.penalty(), expected)
-    np.testing.assert_allclose(line.penalty(1e15), 0.5 * line.swaps.mean(axis=1))
+    np.testing.assert_allclose(line.penalty(1e15), 0.5 * line.prediction_changes.mean(axis=1))
     np.testing.assert_allclose(line.criterion(), line.empirical_error + expected)
 
 
@@ -109,18 +109,18 @@ def test_trial_risks_are_exact():
 
 def test_kearns_risks_beyond_the_target_are_those_of_a_trial():
     problem, ks = KearnsProblem(noise=0.3, n_intervals=20), [int(20 * by) for by in RELATIVE_KS]
-    drawn = Trial.draw(problem, 80, ks, stream("kearns 0.3 80 20", 5, 2))
+    drawn = Trial.draw(problem, 80, ks, replicate_rng("kearns 0.3 80 20", 5, 2))
     by_name = drawn.empirical_error, drawn.conditional_risk, drawn.true_risk
     assert _risks_beyond_target(20, 80, 0.3, 5, 2) == pytest.approx(np.array(by_name))
 
 
 def test_kearns_choices_are_the_least_of_their_curves():
     draw = kearns_figure_3.replicate(0, 0)
-    drawn = kearns_trial(0.2, 100, 0, 0)
-    loo, k = drawn.leave_one_out, draw["k"][1, 1]
+    drawn = draw_kearns_trial(0.2, 100, 0, 0)
+    loo, k = drawn.leave_one_out_error, draw["k"][1, 1]
     assert k[ORACLE] == drawn.true_risk.argmin() + 1
     assert k[LOO] == loo.argmin() + 1
-    assert k[LOO_LARGEST] == len(loo) - loo[::-1].argmin()
+    assert k[LOO_LARGEST_K] == len(loo) - loo[::-1].argmin()
     assert k[S] == drawn.criterion().argmin() + 1
     np.testing.assert_allclose(draw["true"][1, 1], drawn.true_risk[k.astype(int) - 1])
     assert draw["estimate"][1, 1, LOO] == pytest.approx(loo.min())
@@ -128,6 +128,6 @@ def test_kearns_choices_are_the_least_of_their_curves():
 
 
 def test_kearns_gain_is_a_ratio_of_means():
-    true = np.full((4, len(RULES)), 0.3)
+    true = np.full((4, len(RULE_NAMES)), 0.3)
     true[:, ORACLE], true[:, S] = 0.1, 0.2
-    assert gain(true, LOO) == (pytest.approx(50), pytest.approx(0, abs=1e-9))
+    assert percent_gain(true, LOO) == (pytest.approx(50), pytest.approx(0, abs=1e-9))

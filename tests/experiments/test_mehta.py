@@ -6,9 +6,17 @@ from scipy.special import ndtr
 
 import truerisk as tr
 from truerisk import RocCurve
-from truerisk.datasets.documents import FOLDER
+from truerisk.datasets.documents import FOLDER_VARIABLE
 from truerisk.experiments import mehta, reproduce
-from truerisk.experiments.mehta import BETAS, MEAN_DIFFERENCE, MODELS, RARE, RATES, N, mehta_rules
+from truerisk.experiments.mehta import (
+    BETAS,
+    MEAN_DIFFERENCE,
+    MODEL_NAMES,
+    RARE,
+    REPORTED_RATES,
+    N,
+    mehta_rules,
+)
 from truerisk.experiments.reproducing import draw_replicates
 from truerisk.extend import BadData
 
@@ -55,10 +63,14 @@ def test_mehta_rates_lie_on_the_lines_between_thresholds():
     truth = np.repeat([1, 0], 4)
     curve = RocCurve.from_scores(truth, [3, 3, 2, 2, 3, 2, 1, 1], positive=1)
     negatives = dict(
-        zip(RATES, 1 - mehta._interpolate_rate(curve.tpr, curve.fpr, RATES), strict=True)
+        zip(
+            REPORTED_RATES,
+            1 - mehta._interpolate_rate(curve.tpr, curve.fpr, REPORTED_RATES),
+            strict=True,
+        )
     )
-    found = mehta._interpolate_rate(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(RATES))
-    positives = dict(zip(RATES, found, strict=True))
+    found = mehta._interpolate_rate(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(REPORTED_RATES))
+    positives = dict(zip(REPORTED_RATES, found, strict=True))
     assert negatives[0.5] == pytest.approx(0.75)
     assert negatives[0.8] == pytest.approx(0.75 - 0.25 * 0.6)
     assert negatives[1.0] == pytest.approx(0.5)
@@ -82,31 +94,31 @@ def test_mehta_spam_areas_are_those_of_scikit_learn():
     try:
         tr.datasets.load("spam")
     except BadData:
-        pytest.skip(f"{FOLDER} names no folder with spam.csv.gz")
+        pytest.skip(f"{FOLDER_VARIABLE} names no folder with spam.csv.gz")
     report = reproduce("mehta-spam", replicates=2)
     areas = {row.name: row.ours for row in report.tables[0].rows}
-    assert list(areas) == list(MODELS)
+    assert list(areas) == list(MODEL_NAMES)
     assert list(areas.values()) == pytest.approx([0.98400484, 0.93584393, 0.89731452], abs=2e-6)
 
 
 def test_mehta_spam_claims_are_of_all_models_at_all_rates():
     rng = np.random.default_rng(0)
     levels = np.array([0.98, 0.9, 0.8])[:, None]
-    rates = np.where(np.array(RATES) == 1, 0.05, levels)
-    ranks = 1 - mehta.GRID**4 * np.ones((12, 3, 1))
+    rates = np.where(np.array(REPORTED_RATES) == 1, 0.05, levels)
+    ranks = 1 - mehta.RATE_GRID**4 * np.ones((12, 3, 1))
     draws = {
         "curve": ranks,
-        "at β": np.full((12, 3, len(mehta.MARKS), 2), 0.5),
+        "at β": np.full((12, 3, len(mehta.MARKERS_BY_BETA), 2), 0.5),
         "share of spam": np.full(12, 0.4),
         "AUC": levels[:, 0] + 0.001 * rng.normal(size=(12, 3)),
-        "true negative rate": rates + 0.001 * rng.normal(size=(12, 3, len(RATES))),
-        "true positive rate": rates + 0.001 * rng.normal(size=(12, 3, len(RATES))),
+        "true negative rate": rates + 0.001 * rng.normal(size=(12, 3, len(REPORTED_RATES))),
+        "true positive rate": rates + 0.001 * rng.normal(size=(12, 3, len(REPORTED_RATES))),
     }
     found = mehta.mehta_spam.findings(draws)
     assert [claim.verdict for claim in found.claims] == ["holds"] * 4
-    assert len(found.claims[0].quantities) == 2 * (len(RATES) - 1)
+    assert len(found.claims[0].quantities) == 2 * (len(REPORTED_RATES) - 1)
     for panel in found.figures[0].panels:
-        assert [line.label for line in panel.series][:3] == list(MODELS)
+        assert [line.label for line in panel.series][:3] == list(MODEL_NAMES)
     roc, precision = found.figures[0].panels
     assert (roc.series[0].x[0], roc.series[0].x[-1], len(roc.series[0].x)) == (0, 1, 201)
     assert [one.label for one in roc.series[3:7]] == ["β = 0.9", "β = 0.5", "β = 0.1", "β = 0.02"]

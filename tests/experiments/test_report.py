@@ -13,12 +13,18 @@ from truerisk.experiments.figures import (
     PanelGroup,
     PaperTable,
     Report,
-    Row,
     Series,
+    TableRow,
     mean_line,
     std_error_of_printed_mean,
 )
-from truerisk.experiments.statements import LEVEL, MIN_REPLICATES, Claim, Quantity, Statement
+from truerisk.experiments.statements import (
+    JOINT_CONFIDENCE_LEVEL,
+    MIN_REPLICATES,
+    Claim,
+    Quantity,
+    Statement,
+)
 
 LINE = Series("a", np.arange(3), np.array([0.1, np.nan, 0.3]))
 REPORT = Report(
@@ -31,7 +37,11 @@ REPORT = Report(
     seconds=1.5,
     **vars(
         Findings(
-            (PaperTable("errors", "paper", (Row("a", 0.5, 0.1, 0.25, 0.0), Row("b", 0.5, 0.1))),),
+            (
+                PaperTable(
+                    "errors", "paper", (TableRow("a", 0.5, 0.1, 0.25, 0.0), TableRow("b", 0.5, 0.1))
+                ),
+            ),
             (
                 Statement(
                     "it falls", (Quantity("by", -3.0, 0.1, 20, Claim("below")),), "since Monday"
@@ -47,14 +57,14 @@ REPORT = Report(
 @pytest.mark.parametrize(
     ("row", "difference", "verdict"),
     [
-        (Row("", 0.5, 0.3, 0.0, 0.4), 1.0, "agrees"),
-        (Row("", 0.5, 0.2, 0.0, 0.0), 2.5, "agrees within 3"),
-        (Row("", -0.5, 0.1, 0.0, 0.0), -5.0, "differs"),
-        (Row("", 0.5, 0.1), None, "not printed"),
-        (Row("", 0.5, 0.0, 0.5), 0.0, "agrees"),
-        (Row("", 0.4, 0.0, 0.5), -np.inf, "differs"),
-        (Row("", 0.5, 0.1, 0.0, 0.0, 9), 5.0, "undecided"),
-        (Row("", 0.5, 0.1, 0.0, 0.0, 10), 5.0, "differs"),
+        (TableRow("", 0.5, 0.3, 0.0, 0.4), 1.0, "agrees"),
+        (TableRow("", 0.5, 0.2, 0.0, 0.0), 2.5, "agrees within 3"),
+        (TableRow("", -0.5, 0.1, 0.0, 0.0), -5.0, "differs"),
+        (TableRow("", 0.5, 0.1), None, "not printed"),
+        (TableRow("", 0.5, 0.0, 0.5), 0.0, "agrees"),
+        (TableRow("", 0.4, 0.0, 0.5), -np.inf, "differs"),
+        (TableRow("", 0.5, 0.1, 0.0, 0.0, 9), 5.0, "undecided"),
+        (TableRow("", 0.5, 0.1, 0.0, 0.0, 10), 5.0, "differs"),
     ],
 )
 def test_row_difference_is_in_standard_errors_of_both(row, difference, verdict):
@@ -64,7 +74,9 @@ def test_row_difference_is_in_standard_errors_of_both(row, difference, verdict):
 
 def test_findings_of_sorts_parts_by_their_kinds():
     table, panel = PaperTable("t", "", ()), Panel("p", "x", "y", (LINE,))
-    said = Statement.from_quantities("s", {"q": np.arange(3.0)}, Quantity.exact("r", 1.0), digits=2)
+    said = Statement.from_quantities(
+        "s", {"q": np.arange(3.0)}, Quantity.from_exact_value("r", 1.0), digits=2
+    )
     own = PanelGroup("own", (panel,))
     found = Findings.from_parts("toy", ("first.",), iter([panel, "last.", said, own, table, panel]))
     assert found == Findings((table,), (said,), ("first.", "last."), (own, found.figures[1]))
@@ -115,9 +127,9 @@ def test_to_json_of_report_is_one_document():
 def test_means_of_tables_lines_and_panels_have_their_standard_errors():
     values = {"m": np.array([1.0, 2.0, 3.0]), "exact": 2.0, "known": Quantity("", 1.5, 0.2, 7)}
     rows = PaperTable.from_values("", "", values, {"m": (2.5, 0.1), "exact": 2.5}).rows
-    assert rows[0] == Row("m", 2.0, pytest.approx(1 / np.sqrt(3)), 2.5, 0.1, 3)
-    assert rows[1] == Row("exact", 2.0, 0.0, 2.5, 0.0, None)
-    assert rows[2] == Row("known", 1.5, 0.2, None, 0.0, 7)
+    assert rows[0] == TableRow("m", 2.0, pytest.approx(1 / np.sqrt(3)), 2.5, 0.1, 3)
+    assert rows[1] == TableRow("exact", 2.0, 0.0, 2.5, 0.0, None)
+    assert rows[2] == TableRow("known", 1.5, 0.2, None, 0.0, 7)
     ones = np.array([-1.0, 1.0] * 50)
     assert std_error_of_printed_mean(ones, 400, 1) == pytest.approx(
         np.hypot(ones.std(ddof=1) / 20, 0.05)
@@ -126,7 +138,7 @@ def test_means_of_tables_lines_and_panels_have_their_standard_errors():
     normal = np.random.default_rng(0).normal(size=(100, 4))
     assert mean_line("", np.arange(4), normal).error == pytest.approx(normal.std(0, ddof=1) / 10)
     assert mean_line("", np.arange(2), np.ones((1, 2))).error is None
-    boxes = Panel.boxes("p", "error", {"a": np.arange(3.0), "b": np.ones(3)})
+    boxes = Panel.box_plot("p", "error", {"a": np.arange(3.0), "b": np.ones(3)})
     assert (boxes.title, boxes.x_label, boxes.y_label, boxes.kind) == ("p", "", "error", "boxes")
     assert {s.label: s.y.tolist() for s in boxes.series} == {"a": [0, 1, 2], "b": [1, 1, 1]}
 
@@ -160,7 +172,7 @@ def both(first, second):
 
 def exact(value, claim):
     """Return a statement about a number that has no standard error."""
-    return Statement("s", (Quantity.exact("q", value, claim),))
+    return Statement("s", (Quantity.from_exact_value("q", value, claim),))
 
 
 NEAR = Claim("near", 0.0, 3.0)
@@ -205,7 +217,7 @@ NEAR = Claim("near", 0.0, 3.0)
 )
 def test_statement_has_the_verdict_of_its_numbers(statement, verdict):
     assert statement.verdict == verdict
-    assert statement.level == LEVEL
+    assert statement.level == JOINT_CONFIDENCE_LEVEL
 
 
 def test_statement_that_is_fair_is_seldom_decided():
@@ -238,7 +250,7 @@ def test_str_of_statement_has_numbers_and_claims():
 
 def test_quantity_of_mean_share_or_statistic_has_its_standard_error():
     found = Quantity.mean("q", np.array([1.0, 2.0, 3.0]), Claim("above", 1.0))
-    assert (found.value, found.replicates, found.claim.null) == (2.0, 3, 1.0)
+    assert (found.value, found.n_replicates, found.claim.null) == (2.0, 3, 1.0)
     assert found.std_error == pytest.approx(1 / np.sqrt(3))
     every = Quantity.share("q", np.ones(20, dtype=bool), Claim("above", 95))
     assert every.value == 100

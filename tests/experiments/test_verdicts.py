@@ -9,10 +9,10 @@ import pytest
 from tests.experiments.conftest import REPLICATES
 
 from truerisk.experiments import mehta, registry
-from truerisk.experiments.bee_choosing import ORACLE, STOPPED_EARLY
-from truerisk.experiments.bee_figures import FOLDS, LINES
-from truerisk.experiments.bee_tables import NAMES_4
-from truerisk.experiments.figures import Row
+from truerisk.experiments.bee_choosing import NOT_CONVERGED, ORACLE
+from truerisk.experiments.bee_figures import FIVE_FOLDS_ONLY, TIMING_LINE_STYLES
+from truerisk.experiments.bee_tables import METHOD_NAMES_4
+from truerisk.experiments.figures import TableRow
 
 KNOWN = [
     line.split("\t")
@@ -36,22 +36,22 @@ RNG = np.random.default_rng(0)
 def of_sets(word):
     """The errors of every choice on every set, at every size."""
     return {
-        f"{learner} {name}": RNG.random((12, len(real.sizes)))
-        for real in WORDS[word].replicate.__self__.sets
+        f"{learner} {name}": RNG.random((12, len(real.training_sizes)))
+        for real in WORDS[word].replicate.__self__.data_sets
         for learner, (_, methods) in real.learners.items()
-        for name in (*methods, ORACLE, STOPPED_EARLY)
+        for name in (*methods, ORACLE, NOT_CONVERGED)
     }
 
 
 MADE_UP = {
     "colon-table-1": {name: RNG.random((12, 4, 4)) for name in ("error", "neighbours")},
     "mehta-spam": {
-        "curve": RNG.random((12, 3, len(mehta.GRID))),
-        "at β": RNG.random((12, 3, len(mehta.MARKS), 2)),
+        "curve": RNG.random((12, 3, len(mehta.RATE_GRID))),
+        "at β": RNG.random((12, 3, len(mehta.MARKERS_BY_BETA), 2)),
         "share of spam": RNG.random(12),
         "AUC": RNG.random((12, 3)),
         **{
-            f"true {side} rate": RNG.random((12, 3, len(mehta.RATES)))
+            f"true {side} rate": RNG.random((12, 3, len(mehta.REPORTED_RATES)))
             for side in ("negative", "positive")
         },
     },
@@ -61,11 +61,11 @@ MADE_UP = {
         "scores": RNG.random((12, 9, 20)),
     },
     **{word: of_sets(word) for word in WORDS if word.startswith(("bee-figure-2", "bee-figure-3"))},
-    "bee-figure-4": {name: RNG.random((12, 4)) for name in (*LINES, FOLDS)},
+    "bee-figure-4": {name: RNG.random((12, 4)) for name in (*TIMING_LINE_STYLES, FIVE_FOLDS_ONLY)},
     "bee-table-4": {
         f"{word} {name}": RNG.random((12, 4))
-        for word, names in NAMES_4.items()
-        for name in (*names, ORACLE, STOPPED_EARLY)
+        for word, names in METHOD_NAMES_4.items()
+        for name in (*names, ORACLE, NOT_CONVERGED)
     },
 }
 
@@ -133,7 +133,7 @@ def test_claims_of_experiment_are_those_of_the_stored_verdicts(word, findings_of
     claims = (WORDS[word].findings(MADE_UP[word]) if made_up else findings_of(word)).claims
     assert [claim.text for claim in claims] == list(known(word))
     for claim in () if made_up else claims:
-        if all(quantity.replicates in range(10) for quantity in claim.quantities):
+        if all(quantity.n_replicates in range(10) for quantity in claim.quantities):
             assert claim.verdict == "undecided", claim
         if "undecided" not in (claim.verdict, known(word)[claim.text]):
             assert claim.verdict == known(word)[claim.text], claim
@@ -176,7 +176,7 @@ def test_findings_of_seed_0_stay_what_they_were(word, draws_of, findings_of):
     tables, claims, verdicts = GOLDEN[word]
     findings = findings_of(word)
     rows = [row for table in findings.tables for row in table.rows]
-    means = [row.ours if isinstance(row, Row) else sum(row.means) for row in rows]
+    means = [row.ours if isinstance(row, TableRow) else sum(row.means) for row in rows]
     values = [quantity.value for claim in findings.claims for quantity in claim.quantities]
     found = np.nansum(means), np.nansum(values)
     assert found == pytest.approx((tables, claims), rel=1e-4)

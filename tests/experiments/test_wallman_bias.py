@@ -11,36 +11,36 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
-from truerisk.experiments.experiment import Sample, stream
+from truerisk.experiments.experiment import Sample, replicate_rng
 from truerisk.experiments.wallman_bias import (
-    CHOICES,
-    COLUMNS,
-    FRESH,
-    KS,
+    CHOICE_NAMES,
+    K_VALUES,
     MEAN_DIFFERENCE,
-    REPORTED,
-    ROWS,
+    N_FRESH_BY_N_TRAINING,
+    N_GENES_AND_INFORMATIVE,
+    N_TRAINING_AND_FRESH,
+    REPORTED_ERROR,
     N,
     _share_below_bound,
-    families,
+    candidate_families,
     wallman_bias,
     wallman_choices,
 )
 from truerisk.experiments.wallman_genes import (
-    APPARENT,
-    ESTIMATES,
+    APPARENT_ERROR,
+    ESTIMATE_NAMES,
+    GENE_COUNTS,
     GENES,
-    INSIDE,
-    OUTSIDE,
-    PROBLEMS,
-    SIZES,
+    N_INFORMATIVE_BY_PROBLEM,
+    SELECTION_INSIDE_FOLDS,
+    SELECTION_OUTSIDE_FOLDS,
     wallman_genes,
 )
 from truerisk.experiments.wallman_genes import (
-    ROWS as ALL_ROWS,
+    FRESH_ERROR as TRUE_ERROR,
 )
 from truerisk.experiments.wallman_genes import (
-    TRUE as TRUE_ERROR,
+    N_TRAINING_AND_FRESH as ALL_ROWS,
 )
 from truerisk.experiments.wallman_genes import (
     N as GENE_ROWS,
@@ -51,8 +51,8 @@ def test_wallman_bias_replicate_is_a_risk_curve_and_fresh_rows():
     found = wallman_bias.replicate(0, 3)
     make = tr.datasets.make_simple
     for n, word in ((N, "wallman bias"), (100, "wallman bias 100")):
-        rng = stream(word, 0, 3)
-        both = n // 2, FRESH[n]
+        rng = replicate_rng(word, 0, 3)
+        both = n // 2, N_FRESH_BY_N_TRAINING[n]
         sample, fresh = (make((m, m), shuffle=False, random_state=rng) for m in both)
         grid = {"n_neighbors": range(1, n - 1)}
         curve = tr.risk_curve(KNeighborsClassifier(), grid, *sample, cv="loo")
@@ -89,10 +89,10 @@ def test_wallman_bias_distributions_are_drawn_whole(findings_of):
         assert line.y.sum() == pytest.approx(1, abs=0.02)
     reported = distributions.series[0]
     rows = {row.name: row.ours for row in findings_of("wallman-bias").tables[0].rows}
-    assert reported.x @ reported.y == pytest.approx(rows[REPORTED], abs=1e-6)
+    assert reported.x @ reported.y == pytest.approx(rows[REPORTED_ERROR], abs=1e-6)
     assert len(by_k.series) == 3
     assert shares.series[0].y.sum() == pytest.approx(1)
-    assert np.array_equal(shares.series[0].x, list(KS))
+    assert np.array_equal(shares.series[0].x, list(K_VALUES))
 
 
 def test_wallman_posterior_measures_are_exact(findings_of):
@@ -121,13 +121,16 @@ def first_choices():
     return wallman_choices.replicate(0, 3)
 
 
-@pytest.mark.parametrize("name", CHOICES)
+@pytest.mark.parametrize("name", CHOICE_NAMES)
 def test_wallman_choices_replicate_is_a_risk_curve_and_fresh_rows(name):
     drawn = Sample.draw_alternating(
-        ROWS, COLUMNS, MEAN_DIFFERENCE, stream("wallman choices", 0, 3)
+        N_TRAINING_AND_FRESH,
+        N_GENES_AND_INFORMATIVE,
+        MEAN_DIFFERENCE,
+        replicate_rng("wallman choices", 0, 3),
     ).data
     X, y = drawn.X, drawn.y
-    family = families()[name]
+    family = candidate_families()[name]
     grid = [{word: [value] for word, value in one.items()} for one in family.candidates]
     found = {"cv": "10-fold", "random_state": 3}
     curve = tr.risk_curve(family.estimator, grid, X[:N], y[:N], **found)
@@ -141,7 +144,7 @@ def test_wallman_choices_replicate_is_a_risk_curve_and_fresh_rows(name):
 def test_wallman_choices_table_and_panel_are_of_the_choices(draws_of, findings_of):
     (table,) = findings_of("wallman-choices").tables
     rows = {row.name: row.means for row in table.rows}
-    for place, name in enumerate(CHOICES):
+    for place, name in enumerate(CHOICE_NAMES):
         drawn = draws_of("wallman-choices")[name]
         estimates, true = np.split(drawn[:, 1:], 2, axis=1)
         taken = drawn[:, 0].astype(int)
@@ -152,7 +155,7 @@ def test_wallman_choices_table_and_panel_are_of_the_choices(draws_of, findings_o
         bias = unselected - estimates.min(axis=1).mean()
         assert rows["p_b − p_a"][place] == pytest.approx(bias)
     (panel,) = findings_of("wallman-choices").figures[0].panels
-    assert panel.names == CHOICES
+    assert panel.names == CHOICE_NAMES
     for bar, row in zip(panel.series, table.rows[:3], strict=True):
         assert bar.y.tolist() == list(row.means)
         assert bar.error.tolist() == list(row.std_errors)
@@ -163,30 +166,33 @@ def first_genes():
     return wallman_genes.replicate(0, 3)
 
 
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize("problem", N_INFORMATIVE_BY_PROBLEM)
 def test_wallman_genes_replicate_is_what_estimate_risk_finds(problem):
-    columns = GENES, PROBLEMS[problem]
-    whole = Sample.draw_alternating(ALL_ROWS, columns, 1.0, stream(problem, 0, 3)).data
+    columns = GENES, N_INFORMATIVE_BY_PROBLEM[problem]
+    whole = Sample.draw_alternating(ALL_ROWS, columns, 1.0, replicate_rng(problem, 0, 3)).data
     X, y = whole.X, whole.y
-    rows, j = {"X": X[:GENE_ROWS], "y": y[:GENE_ROWS], "random_state": 3}, SIZES.index(10)
+    rows, j = {"X": X[:GENE_ROWS], "y": y[:GENE_ROWS], "random_state": 3}, GENE_COUNTS.index(10)
     rule = KNeighborsClassifier(3)
     model = make_pipeline(SelectKBest(k=10), rule)
     outside = {**rows, "X": SelectKBest(k=10).fit_transform(X[:GENE_ROWS], y[:GENE_ROWS])}
     by_hand = {
-        APPARENT: tr.estimate_risk(model, **rows, cv="apparent").value,
-        OUTSIDE: tr.estimate_risk(rule, **outside, cv="10-fold").value,
-        INSIDE: tr.estimate_risk(model, **rows, cv="10-fold").value,
+        APPARENT_ERROR: tr.estimate_risk(model, **rows, cv="apparent").value,
+        SELECTION_OUTSIDE_FOLDS: tr.estimate_risk(rule, **outside, cv="10-fold").value,
+        SELECTION_INSIDE_FOLDS: tr.estimate_risk(model, **rows, cv="10-fold").value,
         TRUE_ERROR: 1 - model.fit(X[:GENE_ROWS], y[:GENE_ROWS]).score(X[GENE_ROWS:], y[GENE_ROWS:]),
     }
-    assert {way: first_genes()[f"{problem}: {way}"][j] for way in ESTIMATES} == pytest.approx(
+    assert {way: first_genes()[f"{problem}: {way}"][j] for way in ESTIMATE_NAMES} == pytest.approx(
         by_hand
     )
 
 
 def test_wallman_genes_all_taken_have_one_error_inside_and_outside():
-    for problem in PROBLEMS:
-        outside, inside = (first_genes()[f"{problem}: {way}"] for way in (OUTSIDE, INSIDE))
-        assert SIZES[-1] == GENES
+    for problem in N_INFORMATIVE_BY_PROBLEM:
+        outside, inside = (
+            first_genes()[f"{problem}: {way}"]
+            for way in (SELECTION_OUTSIDE_FOLDS, SELECTION_INSIDE_FOLDS)
+        )
+        assert GENE_COUNTS[-1] == GENES
         assert outside[-1] == inside[-1]
         assert (outside[:-1] < inside[:-1]).any()
 
@@ -194,14 +200,14 @@ def test_wallman_genes_all_taken_have_one_error_inside_and_outside():
 def test_wallman_genes_step_says_the_numbers_of_its_place(draws_of, findings_of):
     draws, found = draws_of("wallman-genes"), findings_of("wallman-genes")
     names = [q.name for claim in found.claims for q in claim.quantities]
-    assert f"{next(iter(PROBLEMS))}, 1 gene: true − estimate" in names
+    assert f"{next(iter(N_INFORMATIVE_BY_PROBLEM))}, 1 gene: true − estimate" in names
     for panel in found.figures[0].panels:
-        of = {way: draws[f"{panel.title}: {way}"] for way in ESTIMATES}
-        for j, (k, step) in enumerate(zip(SIZES, panel.steps, strict=True)):
+        of = {way: draws[f"{panel.title}: {way}"] for way in ESTIMATE_NAMES}
+        for j, (k, step) in enumerate(zip(GENE_COUNTS, panel.steps, strict=True)):
             assert step.startswith(f"{k} of {GENES} genes: ")
-            hidden = [of[TRUE_ERROR][:, j] - of[OUTSIDE][:, j]] if k < GENES else []
-            for values in (*(of[way][:, j] for way in ESTIMATES), *hidden):
+            hidden = [of[TRUE_ERROR][:, j] - of[SELECTION_OUTSIDE_FOLDS][:, j]] if k < GENES else []
+            for values in (*(of[way][:, j] for way in ESTIMATE_NAMES), *hidden):
                 error = values.std(ddof=1) / np.sqrt(len(values))
                 assert f" {100 * values.mean():.1f} ± {100 * error:.1f} " in step
-        for line, way in zip(panel.series, ESTIMATES, strict=True):
+        for line, way in zip(panel.series, ESTIMATE_NAMES, strict=True):
             assert line.y == pytest.approx(of[way].mean(axis=0))

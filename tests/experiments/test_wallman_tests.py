@@ -8,13 +8,13 @@ from sklearn.tree import DecisionTreeClassifier
 from truerisk import ErrorPosterior
 from truerisk.datasets import make_simple
 from truerisk.experiments.double_cv import (
+    CLASS_SIZES,
     KS,
     METHOD,
-    SIZES,
     double_cv,
 )
-from truerisk.experiments.experiment import Sample, stream
-from truerisk.experiments.wallman_comparison import MEASURES, SITUATIONS
+from truerisk.experiments.experiment import Sample, replicate_rng
+from truerisk.experiments.wallman_comparison import MEASURES, WALLMAN_CASES
 from truerisk.extend import Streams
 from truerisk.models import FisherClassifier, ParzenClassifier
 
@@ -31,8 +31,8 @@ def loo_errors(X, y):
 
 def drawn(number):
     """The rows of a data set and its outer training rows, fold by fold."""
-    rng = stream("wallman double cv", SEED, number)
-    sample = Sample.draw(make_simple, SIZES, rng)
+    rng = replicate_rng("wallman double cv", SEED, number)
+    sample = Sample.draw(make_simple, CLASS_SIZES, rng)
     own = sample.data.subset(np.arange(sample.n))
     plan = METHOD.plan(own, Streams(SEED).child("double cv"))
     outer = plan.select(plan.questions("outer"))
@@ -93,16 +93,16 @@ def findings(findings_of):
 
 def by_hand(situation, number):
     """The document's text (§3.7), with scikit-learn alone."""
-    rng = stream(f"wallman comparison {situation.problem.name}", 0, number)
+    rng = replicate_rng(f"wallman comparison {situation.problem.name}", 0, number)
     X, y = situation.problem((90, 90), shuffle=False, random_state=rng)
     fresh = situation.problem((2500, 2500), shuffle=False, random_state=rng)
     order = rng.permutation(180)
     tuning, test = order[:120], order[120:]
-    likelihood = situation.widths == "maximum-likelihood"
+    likelihood = situation.width_criterion == "maximum-likelihood"
     learners = [
         KNeighborsClassifier(3),
         DecisionTreeClassifier(criterion="entropy", random_state=0),
-        ParzenClassifier(situation.widths, per_class=likelihood),
+        ParzenClassifier(situation.width_criterion, per_class=likelihood),
         FisherClassifier(),
     ]
     risks = []
@@ -130,7 +130,7 @@ def measured(model, X, y, fresh):
     return [post.upper(), post.mass_above(0.5), post.second_moment(), errors / len(y), true]
 
 
-@pytest.mark.parametrize("situation", SITUATIONS, ids=lambda s: s.name)
+@pytest.mark.parametrize("situation", WALLMAN_CASES, ids=lambda s: s.name)
 def test_wallman_figure_5_does_what_the_text_says(situation, draws):
     chosen, first, second = by_hand(situation, 0)
     assert draws[f"{situation.name}: choice"] == chosen
@@ -150,12 +150,13 @@ def test_wallman_figure_5_wins_are_shares_of_data_sets(every, findings):
 
 
 def test_wallman_figure_5_marks_the_documents_winner_over_its_bar(findings):
-    for panel, situation in zip(findings.figures[0].panels, SITUATIONS, strict=True):
+    for panel, situation in zip(findings.figures[0].panels, WALLMAN_CASES, strict=True):
         assert panel.title == situation.name
         first, second, won = panel.series
-        assert ["1" if x < round(x) else "2" for x in won.x] == [*situation.winners]
+        assert ["1" if x < round(x) else "2" for x in won.x] == [*situation.winner_by_measure]
         bars = [
-            {"1": first, "2": second}[winner].y[i] for i, winner in enumerate(situation.winners)
+            {"1": first, "2": second}[winner].y[i]
+            for i, winner in enumerate(situation.winner_by_measure)
         ]
         assert (won.y > bars).all()
         assert (panel.names, panel.limits) == (MEASURES, (0, 100))

@@ -214,7 +214,7 @@ def test_assess_does_not_depend_on_the_executor(task, loss, outer):
 def test_assess_does_not_depend_on_the_compiled_module(task, loss, outer, monkeypatch):
     wanted = said(base(task, loss, outer))
     equality_gap.cache_clear()
-    monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
+    monkeypatch.setattr("truerisk.kernels.import_native", lambda: (None, "none"))
     found = said(assessed(task, loss, outer))
     equality_gap.cache_clear()
     the_same(found, wanted)

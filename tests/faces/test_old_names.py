@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from tests.adversary.commands import called
 
 import truerisk as tr
-from truerisk.core.arguments import NEW_NAMES
+from truerisk.core.arguments import NEW_NAME_BY_OLD
 from truerisk.extend import Family, IntervalForm, Loss, Method, OnePass, Plan, Rule
 from truerisk.validation.subgroups import Subgroup
 
@@ -34,7 +34,7 @@ FACES["reproduce"] = tr.experiments.reproduce
 RENAMED = [
     (name, old, new)
     for name, face in FACES.items()
-    for old, new in NEW_NAMES.items()
+    for old, new in NEW_NAME_BY_OLD.items()
     if new in signature(face).parameters
 ]
 
@@ -56,7 +56,7 @@ def test_old_names_are_refused_by_the_faces_that_have_the_new_ones():
 def test_old_name_is_refused_by_set_params_within_a_pipeline():
     search = tr.HonestSearchCV(GaussianNB(), n_jobs=2)
     assert clone(search).get_params(deep=False)["n_jobs"] == 2
-    assert not NEW_NAMES.keys() & search.get_params(deep=False).keys()
+    assert not NEW_NAME_BY_OLD.keys() & search.get_params(deep=False).keys()
     with pytest.raises(TypeError, match="`executor` is now `n_jobs`"):
         make_pipeline(search).set_params(honestsearchcv__executor=2)
 

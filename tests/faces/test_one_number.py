@@ -201,7 +201,7 @@ def test_face_has_the_number_of_all_others(face, scoring):
 def test_record_tells_the_number_in_text_page_json_and_frame(face, scoring):
     """A curve of settings prints standard errors in the place of intervals."""
     result, about = result_of(face, scoring), FACES[face]
-    value, low, high = map(formats.risk, told(scoring))
+    value, low, high = map(formats.format_risk, told(scoring))
     text = str(result)
     assert value in numbers_in(text)
     assert f"[{low}, {high}]" in text or not about.prints_interval
@@ -229,7 +229,7 @@ def test_require_holds_a_bound_against_the_number(face, scoring):
     _, low, high = told(scoring)
     end, worse = (high, 1e-6) if scoring in LOSSES else (low, -1e-6)
     found.require(**{keyword: end + worse})
-    with pytest.raises(BoundMissed, match=re.escape(f"{formats.risk(end)}; ")):
+    with pytest.raises(BoundMissed, match=re.escape(f"{formats.format_risk(end)}; ")):
         found.require(**{keyword: end - worse})
 
 
@@ -248,7 +248,7 @@ def test_command_tells_the_number(tmp_path, scoring):
     ends = [content["interval"][end] for end in ("low", "high")]
     assert [content["value"], *ends] == pytest.approx(expected)
     _, text, _ = called([*map(str, asked)])
-    value, low, high = map(formats.risk, expected)
+    value, low, high = map(formats.format_risk, expected)
     assert value in numbers_in(text)
     assert f"[{low}, {high}]" in text
 

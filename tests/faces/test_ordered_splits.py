@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.extend import Refusal
-from truerisk.plan.leaks import ORDERED
+from truerisk.plan.leaks import ORDERED_SPLITS_REASON
 
 X, Y = tr.datasets.make_difficult(80, random_state=3)
 FEW = "rows at 64 different times were tested"
@@ -69,7 +69,7 @@ def test_audit_of_ordered_splits_has_no_interval():
     search = GridSearchCV(KNN, GRID, cv=FORWARD).fit(X, Y)
     found = tr.audit(search, X, Y, level="bbc", replicates=50)
     assert found.honest.interval is None
-    assert found.honest.notes[-1] == ORDERED
+    assert found.honest.notes[-1] == ORDERED_SPLITS_REASON
     assert tr.audit(GridSearchCV(KNN, GRID, cv=4).fit(X, Y), X, Y).honest.interval is not None
 
 
@@ -86,7 +86,7 @@ def test_hac_interval_is_that_of_long_series_in_the_order_of_time():
     place = np.argsort(order)
     pairs = [(place[train], place[test]) for train, test in FORWARD.split(X)]
     moved = tr.estimate_risk(Ridge(), X[order], y[order], cv=pairs)
-    assert (moved.interval, moved.notes) == (None, (ORDERED,))
+    assert (moved.interval, moved.notes) == (None, (ORDERED_SPLITS_REASON,))
     timed = tr.estimate_risk(Ridge(), X[order], y[order], cv=pairs, time=order)
     assert timed.interval.low == pytest.approx(found.interval.low)
     assert timed.interval.high == pytest.approx(found.interval.high)

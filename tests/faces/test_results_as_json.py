@@ -17,7 +17,7 @@ from tests.support.results import RESULTS, X, Y, classes_without_figure, searche
 
 import truerisk as tr
 from truerisk.extend import BadData, Column, Range, Record
-from truerisk.report.record_figures import figure_of
+from truerisk.report.record_figures import draw_main_figure
 from truerisk.results.earlier_versions import CONVERSIONS
 from truerisk.study.results import StudyResults
 
@@ -124,7 +124,7 @@ def test_plot_draws_a_record_and_its_parts_or_says_why_not(result):
     without = NO_PICTURE | classes_without_figure()
     for part in parts_by_class(result):
         axes = plt.figure().add_subplot()
-        if type(part).__name__ in without and figure_of(part) is None:
+        if type(part).__name__ in without and draw_main_figure(part) is None:
             with pytest.raises(BadData, match=f"this {type(part).__name__} has no picture"):
                 part.plot(ax=axes)
         else:

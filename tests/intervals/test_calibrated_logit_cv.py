@@ -16,7 +16,7 @@ from truerisk.extend import Answers, Refusal
 from truerisk.losses import AUC
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import KFold
-from truerisk.methods.parts.averages import losses_by_influence, split_risks
+from truerisk.methods.parts.averages import losses_from_influences, split_risks
 
 N = 90
 X, _, NUMBERS = normal_rows(N, seed=8)
@@ -109,7 +109,7 @@ def test_influences_of_small_folds_have_the_variance_of_their_mean(weighted):
     answers = Answers(plan, "score", scores, np.ones((draws, 10), bool), "", seconds, seconds)
     values = split_risks(answers, data, AUC()).mean(axis=1)
     around = np.full(draws, values.mean())  # the value itself is estimated well by fifty rows
-    losses = losses_by_influence(answers, data, AUC(), around, weights)
+    losses = losses_from_influences(answers, data, AUC(), around, weights)
     w = np.ones(50) if weights is None else weights
     share = w / w.reshape(10, 5).sum(axis=1).repeat(5) / 10
     V = (((losses - around[:, None]) * share) ** 2).sum(axis=1)

@@ -13,7 +13,12 @@ from tests.support.plans import drawn
 import truerisk as tr
 from truerisk.exceptions import UnknownName
 from truerisk.extend import OF_A_MEAN, Asking, BadArgument, Interval, IntervalForm, Refusal
-from truerisk.intervals.choice import choose, offered, own_forms, with_interval
+from truerisk.intervals.choice import (
+    adapt_method_to_interval,
+    available_interval_names,
+    choose_interval,
+    user_interval_forms,
+)
 from truerisk.losses import ZeroOne
 from truerisk.methods import KFold, MonteCarlo, Nested, Subsampled, as_method
 
@@ -37,16 +42,16 @@ def risk(interval=None, model=KNN, X=X, y=Y, **more):
 def test_interval_is_ignored_by_no_method(method, word):
     """Every method offers an interval, becomes one that does, or is said to lack what it needs."""
     try:
-        found = with_interval(as_method(method), word)
+        found = adapt_method_to_interval(as_method(method), word)
         plan = drawn(found, DATA)
-        assert choose(word, ZeroOne(), DATA, found, plan) == word
+        assert choose_interval(word, ZeroOne(), DATA, found, plan) == word
     except Refusal as refusal:
         message = str(refusal)
         assert message.startswith(f"interval '{word}' needs ")
         lacking = as_method("5-fold" if method in INSIDE else method)
         assert f", which method '{lacking.name}' (it offers " in message
     else:
-        assert word in offered(found, DATA, plan)
+        assert word in available_interval_names(found, DATA, plan)
 
 
 METHODS = [
@@ -59,7 +64,7 @@ METHODS = [
 OFFERED = [
     (method, word)
     for method in METHODS
-    for word in offered(as_method(method), DATA, drawn(as_method(method), DATA))
+    for word in available_interval_names(as_method(method), DATA, drawn(as_method(method), DATA))
 ]
 
 
@@ -116,7 +121,7 @@ def test_interval_of_oob_makes_the_bootstrap_draw_samples():
     """The word `oob` becomes the samples that its interval is made of, for forests too."""
     found = risk("bootstrap-.632", cv="oob")
     assert (found.method, found.interval.method) == ("oob (bootstrap)", "bootstrap-.632")
-    assert with_interval(as_method("oob"), "bootstrap-.632").name == found.method
+    assert adapt_method_to_interval(as_method("oob"), "bootstrap-.632").name == found.method
 
 
 # ---------------- intervals of one's own
@@ -146,7 +151,7 @@ class Nameless(Tenth):
 def forgotten():
     """Forget the intervals that a test has given."""
     yield
-    own_forms.clear()
+    user_interval_forms.clear()
 
 
 def test_own_interval_is_taken_as_object_by_word_and_cited_on_pages():

@@ -9,7 +9,7 @@ from tests.support.data import normal_rows
 
 import truerisk as tr
 from truerisk.extend import Refusal, Terms
-from truerisk.intervals.refitted import NestedBeta, NestedErrors, PairEvidence
+from truerisk.intervals.refitted import NestedBeta, NestedCVError, PairEvidence
 from truerisk.losses import Cost, ZeroOne
 from truerisk.methods import Bootstrap, NestedInterval
 from truerisk.selection import Minimum
@@ -66,17 +66,19 @@ def test_beta_ncv_of_no_errors_has_no_standard_error():
 def interval_of(value, loss, **pairs):
     """The interval of one value, from what its pairs of folds say."""
     given = {"values": np.array([value]), "loss": loss, "terms": Terms(0.95, Minimum())}
-    evidence = PairEvidence(**given, pairs=[NestedErrors(**pairs, n=50)])
+    evidence = PairEvidence(**given, nested_errors=[NestedCVError(**pairs, n=50)])
     found = NestedBeta().of_each(evidence)[0][1]
     return np.array([found.low, found.high])
 
 
 def test_beta_ncv_scales_bounded_losses_and_takes_values_beyond_the_edge_as_the_edge():
     """A cost of at most 2 has twice the interval of the halved losses."""
-    plain = interval_of(0.3, ZeroOne(), std_error=0.05, floor=0.04, mean=0.3)
-    scaled = interval_of(0.6, Cost([[0, 2], [2, 0]]), std_error=0.1, floor=0.08, mean=0.6)
+    plain = interval_of(0.3, ZeroOne(), std_error=0.05, independent_std_error=0.04, mean=0.3)
+    scaled = interval_of(
+        0.6, Cost([[0, 2], [2, 0]]), std_error=0.1, independent_std_error=0.08, mean=0.6
+    )
     assert scaled == pytest.approx(2 * plain)
-    low, high = interval_of(-0.01, ZeroOne(), std_error=0.02, floor=0.02, mean=0.02)
+    low, high = interval_of(-0.01, ZeroOne(), std_error=0.02, independent_std_error=0.02, mean=0.02)
     assert 0 <= low < high < 0.1
 
 

@@ -16,7 +16,7 @@ from truerisk.exceptions import SpaceLeakWarning, TimeLeakWarning
 from truerisk.extend import Refusal
 from truerisk.intervals import as_form
 from truerisk.intervals.components import spatial_components
-from truerisk.statistics.long_run import long_run
+from truerisk.statistics.long_run import long_run_std_error
 
 N = 600
 X, _, Y = normal_rows(N)
@@ -50,10 +50,10 @@ def test_hac_is_the_error_of_the_series_of_losses(weight):
     shares = (np.ones(N) if weight is None else weight)[found.loss_rows]
     parts = shares / shares.sum() * (found.losses - found.value)
     assert parts.sum() == pytest.approx(0, abs=1e-12)
-    series = long_run(parts * len(parts))
+    series = long_run_std_error(parts * len(parts))
     assert found.std_error == pytest.approx(series.std_error, rel=1e-12)
     assert found.interval.method == "hac"
-    half = series.factor(0.95) * series.std_error / 2 / found.value**1.5
+    half = series.critical_value(0.95) * series.std_error / 2 / found.value**1.5
     assert is_around(found, found.value, half)
 
 
@@ -118,7 +118,7 @@ def test_spatial_by_places_is_the_formula():
     """Value ± factor · se on the logit scale, from components of the tested places."""
     found = spatial()
     error = COMPONENTS.std_error((found.losses - found.value) / 120)
-    half = COMPONENTS.critical * error / (found.value * (1 - found.value))
+    half = COMPONENTS.critical_value * error / (found.value * (1 - found.value))
     assert found.interval.method == "spatial"
     assert found.std_error == pytest.approx(error)
     assert logit(found.interval.low) == pytest.approx(logit(found.value) - half)
@@ -145,7 +145,7 @@ def test_spatial_takes_squared_losses_on_the_scale_of_one_over_their_root():
     found = spatial(FEATURES[:, 0] + FIELD[:, 0], model=DummyRegressor())
     error = COMPONENTS.std_error((found.losses - found.value) / 120)
     assert found.std_error == pytest.approx(error)
-    assert is_around(found, found.value, COMPONENTS.critical * error / 2 / found.value**1.5)
+    assert is_around(found, found.value, COMPONENTS.critical_value * error / 2 / found.value**1.5)
 
 
 @pytest.mark.parametrize("outer", ["pairs", "blocks-3", tr.methods.Buffered(0.1, k=3)])

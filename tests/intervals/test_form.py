@@ -10,11 +10,11 @@ from tests.support.plans import drawn
 import truerisk as tr
 from truerisk.extend import Basis, IntervalForm, Refusal, Terms
 from truerisk.intervals import Evidence
-from truerisk.intervals.choice import offered, provided_evidence
+from truerisk.intervals.choice import available_interval_names, provided_evidence
 from truerisk.intervals.components import (
-    MOST_ALIKE,
-    MOST_PLACES,
-    distances_among,
+    MAX_MEAN_CORRELATION,
+    MAX_PLACES,
+    pairwise_distances,
     spatial_components,
 )
 from truerisk.intervals.form import variances_of_means
@@ -95,7 +95,9 @@ def test_method_offers_the_intervals_that_it_gives_all_needs_of(method):
     needs = {w: {n for n in tr.intervals.as_form(w).needs if n not in LACKING} for w in words}
     plan = drawn(method, PLACED)
     given = provided_evidence(method, PLACED, plan)
-    assert offered(method, PLACED, plan) == [word for word in words if needs[word] <= given]
+    assert available_interval_names(method, PLACED, plan) == [
+        word for word in words if needs[word] <= given
+    ]
 
 
 def test_form_tells_the_first_need_that_is_lacking():
@@ -151,7 +153,7 @@ def rejected(alike, n_draws=4000):
     draws = rng.multivariate_normal(np.zeros(60), covariance, n_draws, method="cholesky")
     means = draws.mean(axis=1)
     errors = [USUAL.std_error(one) for one in (draws - means[:, None]) / 60]
-    return float((np.abs(means) > USUAL.critical * np.array(errors)).mean())
+    return float((np.abs(means) > USUAL.critical_value * np.array(errors)).mean())
 
 
 def test_spatial_components_cover_fields_up_to_the_stated_correlation():
@@ -159,16 +161,18 @@ def test_spatial_components_cover_fields_up_to_the_stated_correlation():
 
     The factor is no larger than it must be: some correlation up to it misses in 5 %.
     """
-    missed = [rejected(alike) for alike in (0.0, 0.02, 0.03, 0.06, MOST_ALIKE)]
+    missed = [rejected(alike) for alike in (0.0, 0.02, 0.03, 0.06, MAX_MEAN_CORRELATION)]
     assert 0.035 < max(missed) < 0.05 + 0.012
 
 
 def test_spatial_components_have_a_factor_near_that_of_t():
     """With q components it lies above the quantile of t with q degrees of freedom."""
-    t = stats.t.ppf(0.975, USUAL.vectors.shape[1])
-    assert t < USUAL.critical < 2 * t
+    t = stats.t.ppf(0.975, USUAL.weight_vectors.shape[1])
+    assert t < USUAL.critical_value < 2 * t
     assert (
-        spatial_components(PLACES, 0.5).critical < 2 < spatial_components(PLACES, 0.999999).critical
+        spatial_components(PLACES, 0.5).critical_value
+        < 2
+        < spatial_components(PLACES, 0.999999).critical_value
     )
 
 
@@ -186,18 +190,18 @@ TURN = np.array([[np.cos(1), -np.sin(1)], [np.sin(1), np.cos(1)]])
 )
 def test_spatial_components_do_not_depend_on_unit_origin_axes_and_copies(places, shares):
     other = spatial_components(places, 0.95)
-    assert other.critical == pytest.approx(USUAL.critical, rel=1e-5)
+    assert other.critical_value == pytest.approx(USUAL.critical_value, rel=1e-5)
     assert other.std_error(shares) == pytest.approx(USUAL.std_error(SHARES), rel=1e-6)
 
 
 def test_spatial_components_of_two_places_are_none_of_three_one_and_of_many_those_of_cells():
     """More than 500 places are merged into the cells of a grid."""
     assert spatial_components(PLACES[:2], 0.95) is None
-    assert spatial_components(PLACES[:3], 0.95).vectors.shape == (3, 1)
+    assert spatial_components(PLACES[:3], 0.95).weight_vectors.shape == (3, 1)
     many = spatial_components(np.random.default_rng(4).random((3000, 2)), 0.95)
-    assert len(many.vectors) <= MOST_PLACES
-    assert len(many.member) == 3000
+    assert len(many.weight_vectors) <= MAX_PLACES
+    assert len(many.place_of_row) == 3000
 
 
 def test_distances_among_places_are_euclidean():
-    np.testing.assert_allclose(distances_among(PLACES), APART, atol=1e-12)
+    np.testing.assert_allclose(pairwise_distances(PLACES), APART, atol=1e-12)

@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 
-from truerisk.intervals.instability import exchanged_share, instabilities, instability
-from truerisk.plan.builder import split_plan
+from truerisk.intervals.instability import (
+    exchanged_training_share,
+    repeated_cv_instability,
+    within_row_variance_share,
+)
+from truerisk.plan.builder import plan_from_splits
 
 RNG = np.random.default_rng(4)
 
@@ -16,7 +20,7 @@ def drawn(n_rows, times, spread, weights=None):
     order = np.concatenate([RNG.permutation(n_rows) for _ in range(times)])
     tested = losses[:, np.repeat(np.arange(times), n_rows), order]
     shares = np.full(n_rows, 1 / n_rows) if weights is None else weights / weights.sum()
-    return losses, instability(tested, losses.mean(axis=1), shares, order)
+    return losses, within_row_variance_share(tested, losses.mean(axis=1), shares, order)
 
 
 @pytest.mark.parametrize(("n_rows", "times"), [(2, 2), (7, 3), (40, 10)])
@@ -40,7 +44,7 @@ def test_instability_does_not_count_rows_without_weight():
     losses, _ = drawn(9, 4, 0.5)
     weights = np.array([1, 2, 1, 0, 3, 1, 0, 1, 1.0])
     found = [
-        instability(
+        within_row_variance_share(
             losses[:, :, kept].reshape(2, -1),
             losses[:, :, kept].mean(axis=1),
             weights[kept] / weights.sum(),
@@ -53,7 +57,9 @@ def test_instability_does_not_count_rows_without_weight():
 
 def test_instability_of_losses_without_spread_is_0_and_of_failed_ones_nan():
     losses = np.array([[0.3] * 6, [np.nan] * 6])
-    found = instability(losses, losses[:, :3], np.full(3, 1 / 3), np.tile(np.arange(3), 2))
+    found = within_row_variance_share(
+        losses, losses[:, :3], np.full(3, 1 / 3), np.tile(np.arange(3), 2)
+    )
     np.testing.assert_array_equal(found, [0, np.nan])
 
 
@@ -68,7 +74,7 @@ def folds_of(*lines):
     """A plan that tests every row once in each drawing of its folds."""
     rows = np.arange(len(lines[0]))
     splits = [(rows[f != k], rows[f == k]) for f in map(np.array, lines) for k in np.unique(f)]
-    return split_plan(len(rows), splits)
+    return plan_from_splits(len(rows), splits)
 
 
 ROWS = np.arange(40)
@@ -101,7 +107,7 @@ def test_instabilities_are_shown_only_by_training_sets_that_change(lines, is_sho
     plan, n = folds_of(*lines), len(lines[0])
     losses, means = RNG.random((1, len(plan.positions[0]))), np.zeros((1, n))
     np.add.at(means[0], plan.positions[0], losses[0] / len(lines))
-    found = instabilities(losses, means, np.full(n, 1 / n), plan)
+    found = repeated_cv_instability(losses, means, np.full(n, 1 / n), plan)
     assert (found is not None) == is_shown
 
 
@@ -112,7 +118,7 @@ def test_exchanged_is_the_share_of_training_rows_that_change():
     for row in range(30):
         first, second = (set(np.flatnonzero(f != f[row])) for f in lines)
         shares.append(len(first - second) / len(first))
-    assert exchanged_share(lines) == pytest.approx(5 * np.mean(shares))
+    assert exchanged_training_share(lines) == pytest.approx(5 * np.mean(shares))
 
 
 def test_instabilities_tell_rows_apart_in_their_order_of_testing():
@@ -121,6 +127,6 @@ def test_instabilities_tell_rows_apart_in_their_order_of_testing():
     by_row = RNG.normal(size=40) + RNG.normal(size=(3, 40))
     drawing = np.repeat(np.searchsorted([4, 8], np.arange(10), side="right"), plan.test_sizes)
     losses = by_row[drawing, plan.positions[0]][None]
-    found = instabilities(losses, by_row.mean(axis=0)[None], np.full(40, 1 / 40), plan)
+    found = repeated_cv_instability(losses, by_row.mean(axis=0)[None], np.full(40, 1 / 40), plan)
     within, of_means = by_row.var(axis=0, ddof=1).mean(), by_row.mean(axis=0).var(ddof=1)
     assert found == pytest.approx(within / (of_means + within * 2 / 3))

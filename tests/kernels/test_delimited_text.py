@@ -10,16 +10,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from truerisk.kernels import native
+from truerisk.kernels import native_module
 from truerisk.readers import delimited_text as kernel
 from truerisk.readers.delimited_text import (
     Sheet,
     divide_into_pieces,
-    first_row,
+    find_first_row_end,
+    pad_bytes,
     read_sheet,
-    with_padding,
 )
-from truerisk.readers.grid import lines_of
+from truerisk.readers.grid import split_lines
 
 PLAIN = re.compile(r" *[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)? *", re.ASCII)
 
@@ -29,7 +29,7 @@ PIECES = (1, 2, 5)
 
 def cut(text: str, delimiter: str, n_columns: int, n_pieces: int = 1, **options: Any) -> Any:
     """The sheet of a text without a header, read in so many pieces."""
-    content = with_padding(text.encode())
+    content = pad_bytes(text.encode())
     return read_sheet(
         content, divide_into_pieces(content, n_pieces), delimiter, n_columns, **options
     )
@@ -44,9 +44,9 @@ def column_of(cells: list[str], n_pieces: int = 1) -> Sheet:
 
 def words_of_rows(sheet: Sheet, column: int) -> list[str]:
     """The cells of a column, whatever they look like."""
-    alone = sheet.all_words(column)
+    alone = sheet.reread_as_words(column)
     assert alone is not None
-    words, _, _ = alone.words(column)
+    words, _, _ = alone.count_words(column)
     codes = alone.floats(column, np.arange(len(words), dtype=np.float64))
     return [words[int(code)] for code in codes]
 
@@ -54,18 +54,18 @@ def words_of_rows(sheet: Sheet, column: int) -> list[str]:
 def told(sheet: Sheet) -> list[Any]:
     """All that a sheet says, with every word as a number of its own."""
     columns = range(sheet.layout.n_columns)
-    words = [sheet.words(j) for j in columns]
+    words = [sheet.count_words(j) for j in columns]
     values = {j: -1.5 - np.arange(len(found[0])) for j, found in zip(columns, words, strict=True)}
     floats = [sheet.floats(j, values[j]).tobytes() for j in columns]
     sheet.recode(values)
-    arrays = [sheet.table.tobytes(), sheet.aside.tobytes(), sheet.lines.tolist()]
+    arrays = [sheet.table.tobytes(), sheet.separate_cells.tobytes(), sheet.lines.tolist()]
     said = [(names, counts.tolist(), firsts.tolist()) for names, counts, firsts in words]
     return [arrays, said, floats, [sheet.span(j) for j in columns]]
 
 
 def by_csv(text: str, delimiter: str, n_columns: int, longest: int) -> list | None:
     """The line and the cells of each row that is not blank; None where it is not to be cut."""
-    reader, line, found = csv.reader(lines_of(text), delimiter=delimiter, strict=True), 1, []
+    reader, line, found = csv.reader(split_lines(text), delimiter=delimiter, strict=True), 1, []
     try:
         for row in reader:
             if row:
@@ -121,7 +121,7 @@ def test_sheet_does_not_depend_on_the_pieces(rows, end, aside):
 def test_pieces_are_gone_through_once_where_quotes_are_as_usual(monkeypatch):
     """A piece that would begin in a cell of many lines begins behind it."""
     walked = []
-    inner = native()
+    inner = native_module()
 
     class Counting:
         Chunk, words_of, next_line, survey_of = (
@@ -132,7 +132,7 @@ def test_pieces_are_gone_through_once_where_quotes_are_as_usual(monkeypatch):
             walked.append(stop - start)
             return inner.rows_of(content, start, stop, *options)
 
-    monkeypatch.setattr(kernel, "native", Counting)
+    monkeypatch.setattr(kernel, "native_module", Counting)
     text = ('"' + "a\n" * 50 + '",2\n') * 23
     assert cut(text, ",", 2, 5).n_rows == 23
     assert len(walked) == 5
@@ -144,8 +144,8 @@ def test_pieces_are_gone_through_once_where_quotes_are_as_usual(monkeypatch):
 @example("1,2\n" * 9, 2, 5)
 def test_sheet_behind_a_header_has_the_rows_behind_the_first(text, n_columns, n_pieces):
     """The header may be longer than a piece, and blank lines may stand before it."""
-    content = with_padding(text.encode())
-    header = first_row(content, ",", 99)
+    content = pad_bytes(text.encode())
+    header = find_first_row_end(content, ",", 99)
     whole = cut(text, ",", n_columns, max_cell_bytes=99)
     if header is None:
         assert whole is None or whole.n_rows == 0
@@ -196,7 +196,7 @@ numerals = st.one_of(
 def test_numbers_are_those_of_python(cells):
     """A plain number is the same double to the last bit; what is none, or not finite, is a word."""
     sheet = column_of(cells)
-    words = set(sheet.words(0)[0])
+    words = set(sheet.count_words(0)[0])
     bare = cut("".join(f"{cell},0\n" for cell in cells), ",", 2)
     assert bare is not None
     assert told(bare) == told(column_of(cells))  # in quotes or without
@@ -239,7 +239,7 @@ def test_numbers_of_every_length_are_rounded_once():
 @example([f"{i}w" for i in range(3000)] * 2, 5)
 def test_words_are_numbered_as_they_first_appear(cells, n_pieces):
     """The numbering of `dict.fromkeys`, whatever the pieces; how many rows, and the first one."""
-    words, counts, firsts = column_of(cells, n_pieces).words(0)
+    words, counts, firsts = column_of(cells, n_pieces).count_words(0)
     assert words == list(dict.fromkeys(cells))
     assert counts.tolist() == [cells.count(word) for word in words]
     assert firsts.tolist() == [cells.index(word) for word in words]
@@ -248,13 +248,13 @@ def test_words_are_numbered_as_they_first_appear(cells, n_pieces):
 def test_words_of_one_hash_are_told_apart():
     """Of 400,000 words that begin alike, some twenty pairs have the same 32 bits."""
     words = [f"the same {i:06}" for i in range(400_000)]
-    assert column_of(words).words(0)[0] == words
+    assert column_of(words).count_words(0)[0] == words
 
 
 def test_pieces_are_as_many_as_cores_where_the_text_is_large(monkeypatch):
     """Never more than the process may use; one for a small text."""
-    content = with_padding(b"1,2\n" * 1_000_000)
+    content = pad_bytes(b"1,2\n" * 1_000_000)
     for n_cores, n_pieces in [(1, 1), (2, 2), (64, 3)]:
         monkeypatch.setattr(kernel, "_n_threads", lambda n=n_cores: n)
         assert len(divide_into_pieces(content).bounds) == n_pieces + 1
-        assert len(divide_into_pieces(with_padding(b"1,2\n" * 1000)).bounds) == 2
+        assert len(divide_into_pieces(pad_bytes(b"1,2\n" * 1000)).bounds) == 2

@@ -34,7 +34,7 @@ def followed_turned(X, codes, cost=1.0, tol=1e-4):
     """The same on turned rows; where the coefficients then stand among the columns as they were."""
     table = rotate_rows(X)
     found = logistic_lbfgs(
-        np.column_stack([table.shown, np.zeros(len(X))]),
+        np.column_stack([table.train_rows, np.zeros(len(X))]),
         np.arange(len(X)),
         codes,
         np.ones(len(X)),
@@ -59,11 +59,11 @@ def test_lbfgs_stops_where_scikit_learn_stops(n_classes, tol):
         found = followed(X, codes, costs, tol, weights=weights)
         for place, cost in enumerate(costs):
             model = LogisticRegression(C=cost, tol=tol).fit(X, codes, sample_weight=weights)
-            if found.settled[place]:
-                assert found.iterations[place] == model.n_iter_[0]
+            if found.has_converged[place]:
+                assert found.n_iterations[place] == model.n_iter_[0]
                 assert np.abs(found.coefficients[place, 0] - model.coef_).max() < 1e-9
                 assert np.abs(found.intercepts[place, 0] - model.intercept_).max() < 1e-9
-        assert found.settled.sum() >= (2 if tol >= 1e-4 else 1)
+        assert found.has_converged.sum() >= (2 if tol >= 1e-4 else 1)
 
 
 def test_lbfgs_of_columns_of_zeros_and_many_rows_stops_where_scikit_learn_stops():
@@ -80,8 +80,8 @@ def test_lbfgs_of_columns_of_zeros_and_many_rows_stops_where_scikit_learn_stops(
     full = followed(np.where(X == 0, 1e-290, X), codes, [0.01, 1.0])  # no cell is 0
     for place, cost in enumerate((0.01, 1.0)):
         model = LogisticRegression(C=cost).fit(X, codes)
-        assert found.settled[place]
-        assert found.iterations[place] == full.iterations[place] == model.n_iter_[0]
+        assert found.has_converged[place]
+        assert found.n_iterations[place] == full.n_iterations[place] == model.n_iter_[0]
         assert np.abs(found.coefficients[place, 0] - model.coef_).max() < 1e-10
         assert np.abs(found.coefficients[place] - full.coefficients[place]).max() < 1e-10
 
@@ -90,7 +90,7 @@ def test_lbfgs_of_a_loose_bound_stops_far_from_the_minimum():
     """That is what is followed: the minimum is elsewhere, in the third digit."""
     X, codes = problem(2)
     loose, tight = followed(X, codes, 10.0, 1e-2), followed(X, codes, 10.0, 1e-6)
-    assert loose.iterations[0] < tight.iterations[0]
+    assert loose.n_iterations[0] < tight.n_iterations[0]
     assert np.abs(loose.coefficients - tight.coefficients).max() > 1e-3
 
 
@@ -99,24 +99,24 @@ def test_lbfgs_is_settled_where_rounding_does_not_decide():
     X, codes = problem(2)
     near, far = followed(X, codes), followed(X + 1e5, codes, 10.0)
     apart = [np.abs(one.coefficients[0, 0] - one.coefficients[0, 1]).max() for one in (near, far)]
-    assert near.settled[0]
+    assert near.has_converged[0]
     assert apart[0] < 1e-11
-    assert not far.settled[0] or apart[1] > 1e-11
+    assert not far.has_converged[0] or apart[1] > 1e-11
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_lbfgs_is_cut_off_where_scikit_learn_is_cut_off(n_classes):
     """The limit comes before all other tests, also at the step that would have ended the fit."""
     X, codes = problem(n_classes)
-    needed = followed(X, codes).iterations[0]
+    needed = followed(X, codes).n_iterations[0]
     for most in (1, 3, int(needed), int(needed) + 1):
         found = followed(X, codes, most=most)
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
             model = LogisticRegression(max_iter=most).fit(X, codes)
         assert found.reached_max_iter[0] == bool(heard) == (most <= needed)
-        assert found.settled[0] != found.reached_max_iter[0]
-        assert found.iterations[0] == model.n_iter_[0]
+        assert found.has_converged[0] != found.reached_max_iter[0]
+        assert found.n_iterations[0] == model.n_iter_[0]
         assert np.abs(found.coefficients[0, 0] - model.coef_).max() < 1e-9
 
 
@@ -130,8 +130,8 @@ def test_lbfgs_of_turned_rows_goes_the_same_steps(n_classes, tol):
         X *= np.random.default_rng(seed).uniform(0.1, 3, 100)
         plain = followed(X, codes, cost, tol)
         found, coefficients = followed_turned(X, codes, cost, tol)
-        assert (found.iterations == plain.iterations).all()
-        assert (found.settled == plain.settled).all()
+        assert (found.n_iterations == plain.n_iterations).all()
+        assert (found.has_converged == plain.has_converged).all()
         assert np.allclose(coefficients[:, 0], plain.coefficients[:, 0], rtol=1e-9, atol=1e-11)
         assert np.allclose(found.intercepts[:, 0], plain.intercepts[:, 0], rtol=1e-9, atol=1e-11)
         assert (found.coefficients[:, 0, :, -1] == 0).all()  # nothing lies across, but for rounding

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
-from truerisk.kernels.logistic import column_major, logistic_path
+from truerisk.kernels.logistic import logistic_path, to_column_major
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(37, 11))
@@ -18,7 +18,7 @@ def path(X=X, codes=Y, weights=W, n_classes=2, lambdas=None, **options):
 
 
 def same_bits(a, b):
-    for name in ("lambdas", "coefficients", "intercepts", "passes", "converged"):
+    for name in ("lambdas", "coefficients", "intercepts", "n_passes", "has_converged"):
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name))
 
 
@@ -82,7 +82,7 @@ def test_path_is_not_changed_by_penalties_aside(n_classes):
             lambdas=lambdas,
             aside=np.array([0.03, 7.0, 0.001, 0.09]),
         )
-        for name in ("coefficients", "intercepts", "passes"):
+        for name in ("coefficients", "intercepts", "n_passes"):
             np.testing.assert_array_equal(getattr(both, name)[:12], getattr(alone, name))
         assert not both.coefficients[13].any()
 
@@ -105,9 +105,9 @@ def test_path_takes_a_far_jump_in_parts():
 def test_path_reads_arrays_in_place_and_leaves_them_as_they_were():
     """Column-major doubles are not copied, read-only arrays pass; indices may have 64 bits."""
     block = np.asfortranarray(X)
-    assert column_major(block) is block
+    assert to_column_major(block) is block
     thin = sparse.csc_matrix(X)
-    assert column_major(thin) is thin
+    assert to_column_major(thin) is thin
     for array in (block, Y, W):
         array.setflags(write=False)
     before = block.copy()

@@ -6,13 +6,13 @@ import textwrap
 
 import numpy as np
 
-from truerisk.kernels import available, why_not
-from truerisk.kernels.integer_arrays import check_bounds, integers
+from truerisk.kernels import is_available, unavailability_reason
+from truerisk.kernels.integer_arrays import check_bounds, to_integer_array
 
 
 def test_kernels_are_available_in_a_built_package():
-    assert available(), why_not()
-    assert why_not() is None
+    assert is_available(), unavailability_reason()
+    assert unavailability_reason() is None
 
 
 def test_native_that_is_missing_refuses_with_a_remedy():
@@ -27,14 +27,15 @@ def test_native_that_is_missing_refuses_with_a_remedy():
         sys.meta_path.insert(0, Absent())
         import truerisk
         from truerisk.core.errors import Refusal
-        from truerisk.kernels import available, native, why_not
+        from truerisk.kernels import is_available, native_module, unavailability_reason
 
-        assert not available()
-        assert "No module named 'truerisk.kernels._native'" in why_not(), why_not()
+        assert not is_available()
+        reason = unavailability_reason()
+        assert "No module named 'truerisk.kernels._native'" in reason, reason
         try:
-            native()
+            native_module()
         except Refusal as refusal:
-            assert why_not() in str(refusal)
+            assert unavailability_reason() in str(refusal)
             assert "make setup" in str(refusal)
         else:
             raise AssertionError("there is a module, and it was hidden")
@@ -48,6 +49,6 @@ def test_native_that_is_missing_refuses_with_a_remedy():
 def test_integers_takes_an_array_as_it_is():
     """An array of integers is not copied; without entries any type will do."""
     array = np.array([[3, 1]], dtype=np.int32)
-    assert integers(array, "rows", n_dimensions=2) is array
-    assert integers([], "rows", n_dimensions=1).size == 0
+    assert to_integer_array(array, "rows", n_dimensions=2) is array
+    assert to_integer_array([], "rows", n_dimensions=1).size == 0
     check_bounds(np.array([], dtype=int), "rows", 0, 3, "the last row")

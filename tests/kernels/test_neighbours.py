@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from truerisk.engines.neighbours import distances as neighbours
 from truerisk.engines.neighbours.distances import (
-    BLOCK_OF_FEW,
-    by_distances,
-    euclidean,
-    nearest_of_few,
+    MAX_DISTANCES_IN_CACHE,
+    find_nearest_by_distance,
+    find_nearest_euclidean,
+    find_nearest_of_few_rows,
 )
 
 
@@ -49,19 +49,19 @@ def test_lists_are_sorted_by_exact_distance_then_row(few_rows, chunk, case):
     """No neighbour is lost by the rough product, between its chunks, or by the sort of few rows."""
     queries, rows, length = case
     with (
-        mock.patch.object(neighbours, "FEW_ROWS", few_rows),
-        mock.patch.object(neighbours, "ROWS", chunk),
-        mock.patch.object(neighbours, "QUERIES", max(4, chunk // 4)),
+        mock.patch.object(neighbours, "MAX_ROWS_TO_SORT", few_rows),
+        mock.patch.object(neighbours, "MAX_ROWS_PER_PRODUCT", chunk),
+        mock.patch.object(neighbours, "MAX_QUERIES_PER_PRODUCT", max(4, chunk // 4)),
     ):
-        lists = euclidean(queries, rows, length)
+        lists = find_nearest_euclidean(queries, rows, length)
     order, squared = sorted_fully(queries, rows)
     length = min(length, len(rows))
-    np.testing.assert_allclose(lists.squared, squared[:, :length], rtol=1e-12, atol=0)
+    np.testing.assert_allclose(lists.squared_distances, squared[:, :length], rtol=1e-12, atol=0)
     if not np.array_equal(lists.index, order[:, :length]):  # sums in another order may differ
         gaps = np.take_along_axis(squared, np.argsort(order, axis=1), axis=1)
         mine = np.take_along_axis(gaps, lists.index, axis=1)
         np.testing.assert_allclose(mine, squared[:, :length], rtol=1e-12, atol=0)
-    assert lists.complete == (length == len(rows))
+    assert lists.holds_all_rows == (length == len(rows))
 
 
 def test_lists_much_shorter_than_the_data_are_exact():
@@ -69,7 +69,7 @@ def test_lists_much_shorter_than_the_data_are_exact():
     rows = rng.standard_cauchy(size=(3000, 3))
     rows[::7] = rows[0]
     order, _ = sorted_fully(rows[:40], rows)
-    np.testing.assert_array_equal(euclidean(rows[:40], rows, 25).index, order[:, :25])
+    np.testing.assert_array_equal(find_nearest_euclidean(rows[:40], rows, 25).index, order[:, :25])
 
 
 @pytest.mark.parametrize("order", ["nearest last", "nearest first", "one distance"])
@@ -81,8 +81,8 @@ def test_lists_are_exact_whatever_the_order_of_rows(order):
     rows[::11] = rows[5]
     queries = np.vstack([np.zeros(3), rows[:9]])
     whole, squared = sorted_fully(queries, rows)
-    lists = euclidean(queries, rows, 40)
-    np.testing.assert_allclose(lists.squared, squared[:, :40], rtol=1e-12)
+    lists = find_nearest_euclidean(queries, rows, 40)
+    np.testing.assert_allclose(lists.squared_distances, squared[:, :40], rtol=1e-12)
     if order != "one distance":
         np.testing.assert_array_equal(lists.index, whole[:, :40])
 
@@ -90,10 +90,12 @@ def test_lists_are_exact_whatever_the_order_of_rows(order):
 def test_lists_of_any_distances_are_sorted_block_by_block():
     rng = np.random.default_rng(1)
     given_ = np.abs(rng.integers(0, 9, size=(7, 12)).astype(float))
-    lists = by_distances(lambda block: given_[block], 7, 12, 5)
+    lists = find_nearest_by_distance(lambda block: given_[block], 7, 12, 5)
     order = np.argsort(given_, axis=1, kind="stable")[:, :5]
     np.testing.assert_array_equal(lists.index, order)
-    np.testing.assert_array_equal(lists.squared, np.take_along_axis(given_, order, axis=1) ** 2)
+    np.testing.assert_array_equal(
+        lists.squared_distances, np.take_along_axis(given_, order, axis=1) ** 2
+    )
 
 
 def sorted_stably(queries, rows):
@@ -111,10 +113,10 @@ def test_lists_of_few_rows_are_a_stable_sort(n, digits):
     """Equal distances come by row number, also across the blocks of queries."""
     rng = np.random.default_rng(n)
     rows = np.round(rng.standard_normal((n, 2)), digits)
-    queries = np.round(rng.standard_normal((BLOCK_OF_FEW // n + 7, 2)), digits)
+    queries = np.round(rng.standard_normal((MAX_DISTANCES_IN_CACHE // n + 7, 2)), digits)
     order, squared = sorted_stably(queries, rows)
     for length in {1, (n + 1) // 2, n}:
-        index, found = nearest_of_few(queries, rows, length)
+        index, found = find_nearest_of_few_rows(queries, rows, length)
         np.testing.assert_array_equal(index, order[:, :length])
         np.testing.assert_array_equal(found, squared[:, :length])
 
@@ -122,6 +124,6 @@ def test_lists_of_few_rows_are_a_stable_sort(n, digits):
 def test_lists_of_few_rows_tell_the_last_bit_apart():
     """The sort drops the last bits of a distance; what they say is put right afterwards."""
     rows = np.array([[np.nextafter(1.0, 2.0)], [1.0], [np.nextafter(1.0, 0.0)]])
-    index, squared = nearest_of_few(np.zeros((1, 1)), rows, 3)
+    index, squared = find_nearest_of_few_rows(np.zeros((1, 1)), rows, 3)
     assert index.tolist() == [[2, 1, 0]]
     assert (np.diff(squared) > 0).all()

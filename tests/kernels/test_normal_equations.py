@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from truerisk.engines.linear.normal_equations import predict_rows, solve_without
+from truerisk.engines.linear.normal_equations import predict_rows, solve_without_blocks
 
 
 def case(seed, order, n_fits, most):
@@ -29,7 +29,7 @@ def case(seed, order, n_fits, most):
 def test_equations_without_blocks_are_solved_as_numpy_solves_them(seed, order, n_fits, most):
     """Coefficients and condition numbers of every fit, whatever stands beside it."""
     whole, both, minus, offsets, ridge, lacking = case(seed, order, n_fits, most)
-    beta, condition = solve_without(whole, both, minus, offsets, ridge)
+    beta, condition = solve_without_blocks(whole, both, minus, offsets, ridge)
     assert beta.shape == (n_fits, order)
     for fit, some in enumerate(lacking):
         left = whole - both[some].sum(axis=0)
@@ -45,7 +45,7 @@ def test_equations_that_are_singular_do_not_disturb_their_neighbours():
     """All rows lacking is no system; the fit beside it is solved as ever."""
     whole, both, *_ = case(0, 3, 0, 0)
     minus, offsets = np.append(np.arange(7), 0), np.array([0, 7, 8])
-    beta, condition = solve_without(whole, both, minus, offsets, np.zeros((2, 3)))
+    beta, condition = solve_without_blocks(whole, both, minus, offsets, np.zeros((2, 3)))
     assert not condition[0] <= 1e10
     left = whole - both[0]
     np.testing.assert_allclose(beta[1], np.linalg.solve(left[:, :3], left[:, 3]), rtol=1e-11)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.linear_model import ElasticNet
 
 from truerisk.engines.linear import normal_equations
-from truerisk.engines.linear.elastic_net import installed_sklearn_screens
+from truerisk.engines.linear.elastic_net import sklearn_screens_columns
 from truerisk.engines.linear.normal_equations import descend
 
 
@@ -22,7 +22,7 @@ def descended(X, y, alphas, ratio=1.0, *, tol=1e-4, most=1000):
         np.stack([penalties * ratio, penalties * (1 - ratio)], axis=1),
         tolerance=tol,
         max_passes=most,
-        screens=installed_sklearn_screens(),
+        screens=sklearn_screens_columns(),
     )
 
 
@@ -44,7 +44,7 @@ def test_descent_stops_where_scikit_learn_stops(seed, ratio, tol, most, by_rows)
     top = np.abs(X.T @ y).max() / (len(X) * ratio)
     alphas = top * np.array([1.5, 0.7, 0.1, 1e-3])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(normal_equations, "SHARE", 0 if by_rows else 100)
+        patch.setattr(normal_equations, "MAX_COLUMNS_PER_PENALTY", 0 if by_rows else 100)
         found, passes, sure = descended(X, y, alphas, ratio, tol=tol, most=most)
     for c in np.flatnonzero(sure):
         model = ElasticNet(alpha=alphas[c], l1_ratio=ratio, fit_intercept=False, tol=tol)

@@ -5,34 +5,38 @@ import pytest
 from scipy import sparse
 
 from truerisk.engines.interval.compiled import labels_after_changes
-from truerisk.engines.linear.normal_equations import descend, predict_rows, solve_without
+from truerisk.engines.linear.normal_equations import descend, predict_rows, solve_without_blocks
 from truerisk.engines.logistic.stops import logistic_lbfgs
-from truerisk.engines.neighbours.distances import NearestRows, by_distances, euclidean
+from truerisk.engines.neighbours.distances import (
+    NearestRows,
+    find_nearest_by_distance,
+    find_nearest_euclidean,
+)
 from truerisk.engines.neighbours.walk import RowTargets, predict_plan
 from truerisk.engines.support_vectors.svm_steps import (
-    gaussian_for_solver,
-    products_between,
-    products_in_order,
-    solve_problems,
+    inner_products_between,
+    sequential_inner_products,
+    solve_binary_problems,
+    solver_gaussian_kernel,
     stepped_answers,
 )
 from truerisk.engines.trees.compiled import GrowthLimits, RowLists, TreeTable, grow_trees
-from truerisk.kernels import native
-from truerisk.kernels.integer_arrays import check_bounds, integers
+from truerisk.kernels import native_module
+from truerisk.kernels.integer_arrays import check_bounds, to_integer_array
 from truerisk.kernels.logistic import logistic_path
 from truerisk.plan import ALL, PlanBuilder
 from truerisk.readers.delimited_text import (
     PADDING,
     divide_into_pieces,
-    first_row,
+    find_first_row_end,
+    pad_bytes,
     read_sheet,
-    with_padding,
 )
 
 ONES, LINE = np.ones(60), np.array([[0.0], [1.0], [3.0], [6.0], [10.0]])
 X = np.random.default_rng(2).normal(size=(60, 5))
 CODES = np.arange(60) % 2
-CONTENT = with_padding(b"1,2\na,3\n")
+CONTENT = pad_bytes(b"1,2\na,3\n")
 
 
 def all_rows(n):
@@ -47,7 +51,7 @@ def sheet():
 
 # Each call with arguments that it takes.
 CALLS = {
-    "integers": (integers, {"values": [[0]], "name": "rows", "n_dimensions": 2}),
+    "integers": (to_integer_array, {"values": [[0]], "name": "rows", "n_dimensions": 2}),
     "bounds": (
         lambda values: check_bounds(np.array(values), "rows", 0, 3, "the last row"),
         {"values": [[0, 3]]},
@@ -74,21 +78,21 @@ CALLS = {
         {"X": X, "codes": CODES, "weights": ONES, "n_classes": 2, "lambdas": None},
     ),
     "distances": (
-        by_distances,
+        find_nearest_by_distance,
         {"distances": lambda _: np.zeros((7, 12)), "n_queries": 7, "n_rows": 12, "list_length": 5},
     ),
     "walk": (
         predict_plan,
         {
-            "lists": euclidean(LINE, LINE, 5),
-            "list_of": np.arange(5),
+            "nearest_lists": find_nearest_euclidean(LINE, LINE, 5),
+            "list_of_row": np.arange(5),
             "plan": all_rows(5),
-            "ks": np.array([1]),
+            "k_values": np.array([1]),
             "row_targets": RowTargets(CODES[:5], None, 2),
         },
     ),
     "equations": (
-        solve_without,
+        solve_without_blocks,
         {
             "all_products": 8 * np.eye(3, 4),
             "blocks": np.stack(7 * [np.eye(3, 4)]),
@@ -118,7 +122,7 @@ CALLS = {
         },
     ),
     "steps": (
-        solve_problems,
+        solve_binary_problems,
         {
             "gram": np.eye(4, dtype=np.float32),
             "diagonal": np.ones(4),
@@ -140,9 +144,9 @@ CALLS = {
             "intercept": np.ones(1),
         },
     ),
-    "between": (products_between, {"rows": np.eye(3), "other_rows": np.eye(3)}),
-    "in order": (products_in_order, {"rows": np.eye(3), "other_rows": np.eye(3)}),
-    "gaussian": (gaussian_for_solver, {"inner_products": np.ones((4, 4)), "gamma": 1.0}),
+    "between": (inner_products_between, {"rows": np.eye(3), "other_rows": np.eye(3)}),
+    "in order": (sequential_inner_products, {"rows": np.eye(3), "other_rows": np.eye(3)}),
+    "gaussian": (solver_gaussian_kernel, {"inner_products": np.ones((4, 4)), "gamma": 1.0}),
     "trees": (
         grow_trees,
         {
@@ -160,10 +164,13 @@ CALLS = {
     ),
     "tree table": (TreeTable.from_rows, {"X": np.ones((1, 1))}),
     "survey": (
-        lambda content, start, stop: native().survey_of(content, start, stop),
+        lambda content, start, stop: native_module().survey_of(content, start, stop),
         {"content": CONTENT, "start": 0, "stop": 4},
     ),
-    "first row": (first_row, {"padded_bytes": CONTENT, "delimiter": ",", "max_cell_bytes": 9}),
+    "first row": (
+        find_first_row_end,
+        {"padded_bytes": CONTENT, "delimiter": ",", "max_cell_bytes": 9},
+    ),
     "floats": (lambda values: sheet().floats(0, values), {"values": np.zeros(1)}),
     "recode": (lambda values: sheet().recode({0: values}), {"values": np.zeros(1)}),
     "read": (
@@ -215,14 +222,14 @@ REFUSED = [
     ("path", {"rows": np.arange(1, 61)}, "outside 0 ... 59"),
     ("path", {"X": sparse.csc_matrix(X), "rows": np.arange(60)}, "out of a dense X"),
     ("distances", {"distances": lambda _: np.zeros((7, 3))}, "shape (7, 3) for 12 rows"),
-    ("walk", {"list_of": np.zeros(3, int)}, "each of 5 rows"),
-    ("walk", {"list_of": np.full(5, 9)}, "one of 5 lists"),
-    ("walk", {"list_of": np.array([-1, 0, 1, 2, 3])}, "has no list"),
-    ("walk", {"ks": np.array([0])}, "positive"),
+    ("walk", {"list_of_row": np.zeros(3, int)}, "each of 5 rows"),
+    ("walk", {"list_of_row": np.full(5, 9)}, "one of 5 lists"),
+    ("walk", {"list_of_row": np.array([-1, 0, 1, 2, 3])}, "has no list"),
+    ("walk", {"k_values": np.array([0])}, "positive"),
     ("walk", {"row_targets": RowTargets(np.array([0, 1, 2, 0, 1]), None, 2)}, "a class below 2"),
     ("walk", {"row_targets": RowTargets(None, np.zeros((3, 1)))}, "each of 5 rows a value"),
-    ("walk", {"lists": FAR_LISTS}, "0 ... 4"),
-    ("walk", {"lists": SHORT_LISTS}, "shapes"),
+    ("walk", {"nearest_lists": FAR_LISTS}, "0 ... 4"),
+    ("walk", {"nearest_lists": SHORT_LISTS}, "shapes"),
     ("equations", {"all_products": np.ones((3, 3))}, "shapes"),
     ("equations", {"blocks": np.ones((7, 4, 5))}, "shapes"),
     ("equations", {"minus": np.array([0, 7])}, "minus"),

@@ -19,7 +19,7 @@ def test_sums_are_those_of_numpy(layout) -> None:
     }
     found = sums_of(table.get(layout, TABLE))
     assert found.sums.tolist() == ((TABLE ^ (TABLE >> np.uint64(32))) @ FACTORS).tolist()
-    assert found.finite  # whole numbers are
+    assert found.is_finite  # whole numbers are
 
 
 def test_sums_of_other_arrays_are_left_to_numpy_or_refused(monkeypatch) -> None:
@@ -27,9 +27,9 @@ def test_sums_of_other_arrays_are_left_to_numpy_or_refused(monkeypatch) -> None:
 
     Cells of four bytes, a single row, a table without rows, and objects are refused.
     """
-    monkeypatch.setattr(rows, "native", None)  # a call of the compiled pass would raise
+    monkeypatch.setattr(rows, "native_module", None)  # a call of the compiled pass would raise
     shifted = np.frombuffer(b"\0" + TABLE.tobytes(), np.uint8)[1:].view(np.uint64).reshape(-1, 9)
-    assert not sums_of(shifted).finite  # NumPy does not look
+    assert not sums_of(shifted).is_finite  # NumPy does not look
     of_four_bytes, none = np.zeros((2, 2), np.float32), np.zeros((0, 2))
     others = (of_four_bytes, np.zeros(3), none, np.array([["a"]], object))
     for array in (TABLE.astype(np.float32), TABLE[0], *others):

@@ -5,12 +5,12 @@ import pytest
 from sklearn.svm import SVC
 
 from truerisk.engines.support_vectors.svm_steps import (
-    gaussian_for_prediction,
-    gaussian_for_solver,
-    polynomial,
-    products,
-    products_between,
-    solve_problems,
+    inner_products_between,
+    pairwise_inner_products,
+    polynomial_kernel,
+    prediction_gaussian_kernel,
+    solve_binary_problems,
+    solver_gaussian_kernel,
     stepped_answers,
 )
 
@@ -18,17 +18,17 @@ from truerisk.engines.support_vectors.svm_steps import (
 def solved(X, first, C, gamma, **options):
     """β of the rows, those of the first class first, the intercept, and the matrix to answer by."""
     n = len(X)
-    matrix = gaussian_for_solver(products(X), gamma)
+    matrix = solver_gaussian_kernel(pairwise_inner_products(X), gamma)
     order = np.concatenate([np.flatnonzero(first), np.flatnonzero(~first)])
     sign, ones = np.where(first[order], 1.0, -1.0), np.ones(n)
-    beta, intercept = solve_problems(
+    beta, intercept = solve_binary_problems(
         *matrix, order, np.array([0, n]), sign, (ones, ones), np.array([C]), **options
     )
     return (
         order,
         beta,
         intercept[0],
-        gaussian_for_prediction(products(X, of_differences=True), gamma),
+        prediction_gaussian_kernel(pairwise_inner_products(X, of_differences=True), gamma),
     )
 
 
@@ -55,11 +55,13 @@ def test_products_are_the_sums_of_the_definition():
     """Inner products with other rows, squared distances, powers."""
     rng = np.random.default_rng(0)
     X, others = rng.normal(size=(6, 4)), rng.normal(size=(3, 4))
-    inner = products_between(X, others)
+    inner = inner_products_between(X, others)
     np.testing.assert_allclose(inner, X @ others.T, rtol=1e-12)
-    apart = products_between(X, others, of_differences=True)
+    apart = inner_products_between(X, others, of_differences=True)
     np.testing.assert_allclose(apart, ((X[:, None] - others) ** 2).sum(axis=2), rtol=1e-12)
-    np.testing.assert_allclose(polynomial(inner, 0.5, -1.0, 3), (0.5 * inner - 1) ** 3, rtol=1e-12)
+    np.testing.assert_allclose(
+        polynomial_kernel(inner, 0.5, -1.0, 3), (0.5 * inner - 1) ** 3, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("columns", [1, 3, 8, 30, 33, 70, 500])
@@ -67,9 +69,9 @@ def test_products_are_the_sums_of_the_definition():
 def test_products_are_the_same_to_the_last_bit_either_way_round(columns, of_differences):
     """So half of the square is computed: x'y and y'x are the same products in the same order."""
     X = np.random.default_rng(columns).normal(size=(100, columns))  # more than one block of them
-    square = products(X, of_differences=of_differences)
+    square = pairwise_inner_products(X, of_differences=of_differences)
     np.testing.assert_array_equal(square, square.T)
-    both_ways = products_between(X, X, of_differences=of_differences)
+    both_ways = inner_products_between(X, X, of_differences=of_differences)
     np.testing.assert_array_equal(square, both_ways)
 
 
@@ -78,6 +80,8 @@ def test_products_stored_by_columns_are_the_same():
     cells = np.random.default_rng(0).uniform(size=(4, 3))
     stored = np.asfortranarray(cells)
     np.testing.assert_array_equal(
-        gaussian_for_prediction(stored, 0.7), gaussian_for_prediction(cells, 0.7)
+        prediction_gaussian_kernel(stored, 0.7), prediction_gaussian_kernel(cells, 0.7)
     )
-    np.testing.assert_array_equal(polynomial(stored, 0.7, 1.0, 2), polynomial(cells, 0.7, 1.0, 2))
+    np.testing.assert_array_equal(
+        polynomial_kernel(stored, 0.7, 1.0, 2), polynomial_kernel(cells, 0.7, 1.0, 2)
+    )

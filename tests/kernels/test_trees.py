@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from truerisk.engines.trees.compiled import CLOSE, GrowthLimits, RowLists, TreeTable, grow_trees
+from truerisk.engines.trees.compiled import (
+    FEATURE_THRESHOLD,
+    GrowthLimits,
+    RowLists,
+    TreeTable,
+    grow_trees,
+)
 
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
 NAMES = ("children_left", "children_right", "feature", "threshold", "impurity")
@@ -36,10 +42,10 @@ def grown(X, y, samples, params, seeds, asked=None):
         np.concatenate([counts[r] for counts, r in zip(samples, rows, strict=True)]),
         RowLists.from_lists([np.arange(n)] * len(rows) if asked is None else asked),
         np.array([np.random.RandomState(s).randint(0, 2**31 - 1) for s in seeds]),
-        [replace(limits, weight_leaf=share * counts.sum()) for counts in samples],
+        [replace(limits, min_leaf_weight=share * counts.sum()) for counts in samples],
         n_tried=params.get("max_features", n_columns),
         criterion=params.get("criterion", "gini"),
-        close=0.0 if OLD else CLOSE,
+        close=0.0 if OLD else FEATURE_THRESHOLD,
     )
 
 

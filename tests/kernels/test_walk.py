@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from truerisk.engines.neighbours.distances import euclidean
-from truerisk.engines.neighbours.walk import CERTAIN, SHORT, TIED, RowTargets, predict_plan
+from truerisk.engines.neighbours.distances import find_nearest_euclidean
+from truerisk.engines.neighbours.walk import CERTAIN, LIST_TOO_SHORT, TIED, RowTargets, predict_plan
 from truerisk.plan import ALL, PlanBuilder
 
 X = np.array([[0.0], [1.0], [3.0], [6.0], [10.0]])
@@ -14,7 +14,7 @@ CODES = np.array([0, 1, 1, 0, 1])
 
 
 def walked(plan, ks, codes=CODES, length=5, **how):
-    lists = euclidean(X, X, length)
+    lists = find_nearest_euclidean(X, X, length)
     return predict_plan(
         lists, np.arange(len(X)), plan, np.array(ks), RowTargets(codes, None, 2), **how
     )
@@ -45,7 +45,7 @@ def test_walk_of_fits_that_share_blocks_sees_what_each_lacks():
         builder.ask((sample, tuple(blocks[b] for b in lack[:1])), asked)
     plan = builder.build()
     ks = np.array([1, 3, 4, 6])
-    lists = euclidean(rows, rows, 30)
+    lists = find_nearest_euclidean(rows, rows, 30)
     found = predict_plan(lists, np.arange(30), plan, ks, RowTargets(codes, None, 2))
     shares = predict_plan(
         lists, np.arange(30), plan, ks, RowTargets(codes, None, 2), wanted_output="shares"
@@ -87,7 +87,7 @@ def test_walk_reports_a_boundary_only_where_it_changes_the_label(n_classes):
     for _ in range(60):
         rows = rng.integers(0, 4, size=(n, 1)).astype(float)
         codes = rng.integers(0, n_classes, n + 1)
-        near = euclidean(np.zeros((1, 1)), rows, n)
+        near = find_nearest_euclidean(np.zeros((1, 1)), rows, n)
         builder = PlanBuilder(n + 1)
         builder.ask((builder.block(np.arange(n)), ()), (builder.block(np.array([n])), ()))
         ks, said = np.arange(1, n + 1), RowTargets(codes, None, n_classes)
@@ -111,7 +111,7 @@ def test_walk_reports_a_list_that_ends_too_early():
     held = builder.block(np.array([0]))
     builder.ask((ALL, (held,)), (held, ()))
     verdicts = walked(builder.build(), [1, 3], length=3).verdicts[:, 0]
-    assert verdicts.tolist() == [CERTAIN, SHORT]
+    assert verdicts.tolist() == [CERTAIN, LIST_TOO_SHORT]
 
 
 def test_walk_answers_only_the_setting_asked():
@@ -132,7 +132,7 @@ def test_walk_averages_targets():
     builder = PlanBuilder(5)
     builder.ask((ALL, ()), (builder.block(np.array([0])), ()))
     targets = np.array([[1.0, 10], [2, 20], [6, 60], [0, 0], [0, 0]])
-    lists = euclidean(X, X, 5)
+    lists = find_nearest_euclidean(X, X, 5)
     found = predict_plan(
         lists,
         np.arange(5),

@@ -19,7 +19,7 @@ from truerisk.extend import BadArgument, Refusal
 from truerisk.losses import FBeta, Recall
 from truerisk.losses.scorer_losses import ONE_CLASS_SCORES, PositiveScorer
 from truerisk.losses.user_losses import is_loss_function
-from truerisk.study.keeping import content_of
+from truerisk.study.keeping import to_key_content
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(60, 3))
@@ -211,7 +211,7 @@ def test_positive_of_a_search_and_of_an_audit_follow_their_own_rule():
 def test_positive_scorer_is_pickled_has_a_key_and_takes_weights():
     scorer = PositiveScorer("f1", "yes")
     assert pickle.loads(pickle.dumps(scorer)) == scorer
-    assert content_of(scorer, "loss") != content_of(PositiveScorer("f1", "no"), "loss")
+    assert to_key_content(scorer, "loss") != to_key_content(PositiveScorer("f1", "no"), "loss")
     weights = RNG.random(60)
     found = risk("f1", TEXT, SPLITS, LinearSVC(), sample_weight=weights)
     train, test = SPLITS[0]

@@ -23,7 +23,7 @@ from truerisk.extend import BadData, Family, PlanBuilder, Refusal
 from truerisk.methods import BayesianError, ImproperBayesianError, Nested, as_method
 from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.plan.extras.model_facts import ModelFacts
-from truerisk.results.evaluation import RisksByColumn, ranks_of, std_errors_of, values_of
+from truerisk.results.evaluation import RiskArrays, risk_ranks, risk_std_errors, risk_values
 from truerisk.selection import Minimum
 from truerisk.testing.cases import evaluate, two_class_case
 
@@ -313,12 +313,12 @@ def test_bee_risks_by_column_are_those_of_a_list_of_estimates():
     curve = tr.risk_curve(model, grid, *tr.datasets.make_simple(40, random_state=0), cv="bee")
     tested = curve.evaluation.tested
     listed = [tested[c] for c in range(9)]
-    assert isinstance(tested, RisksByColumn)
-    assert values_of(tested).tolist() == values_of(listed).tolist() == curve.values.tolist()
-    assert ranks_of(tested).tolist() == ranks_of(listed).tolist()
-    assert std_errors_of(tested).tolist() == pytest.approx(std_errors_of(listed), nan_ok=True)
-    assert [one.value for one in tested] == values_of(listed).tolist()
-    assert [one.value for one in tested[2:4]] == values_of(tested)[2:4].tolist()
+    assert isinstance(tested, RiskArrays)
+    assert risk_values(tested).tolist() == risk_values(listed).tolist() == curve.values.tolist()
+    assert risk_ranks(tested).tolist() == risk_ranks(listed).tolist()
+    assert risk_std_errors(tested).tolist() == pytest.approx(risk_std_errors(listed), nan_ok=True)
+    assert [one.value for one in tested] == risk_values(listed).tolist()
+    assert [one.value for one in tested[2:4]] == risk_values(tested)[2:4].tolist()
     assert tested[-1].value == tested[8].value
     with pytest.raises(IndexError):
         tested[9]
@@ -331,6 +331,6 @@ def test_bee_risks_by_column_are_those_of_a_list_of_estimates():
 
 def test_ranks_of_a_list_need_all_candidates():
     """Where one risk of a list has no rank, values decide."""
-    assert ranks_of([tr.extend.Tested(0.1, rank=1.0), tr.extend.Tested(0.2)]) is None
-    found = values_of([tr.extend.Tested(0.1), tr.extend.Tested(np.nan)])
+    assert risk_ranks([tr.extend.Tested(0.1, rank=1.0), tr.extend.Tested(0.2)]) is None
+    found = risk_values([tr.extend.Tested(0.1), tr.extend.Tested(np.nan)])
     assert np.array_equal(found, [0.1, np.nan], equal_nan=True)

@@ -7,7 +7,7 @@ from tests.support.data import normal_rows
 
 import truerisk as tr
 from truerisk.extend import Refusal
-from truerisk.intervals.bootstrapped_choice import corrected_by_bootstrap
+from truerisk.intervals.bootstrapped_choice import correct_risk_by_bootstrap
 from truerisk.methods import KFold
 
 N = 40
@@ -23,7 +23,7 @@ def test_bbc_has_the_curve_of_kfold_and_corrects_the_choice():
     np.testing.assert_array_equal(curve.values, plain.values)
     assert curve.best == plain.best
     losses, found = np.array([one.losses for one in plain]), curve.procedure
-    again = corrected_by_bootstrap(losses, np.random.default_rng(0), replicates=20_000)
+    again = correct_risk_by_bootstrap(losses, np.random.default_rng(0), replicates=20_000)
     assert found.value == pytest.approx(again.value, abs=0.02)
     assert found.value > plain.values.min()
     assert found.interval.method == "bbc"

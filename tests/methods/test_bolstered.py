@@ -123,8 +123,8 @@ def test_bolstered_points_are_the_same_for_all_candidates_of_a_seed():
 def test_bolstered_plan_keeps_its_points_when_it_is_cut():
     plan = drawn(BolsteredBySampling(4), checked(X, Y))
     rows, some = np.arange(30), plan.select(np.array([1, 3]))
-    moved = plan.extra.of_rows(3, rows)
-    assert np.array_equal(some.extra.of_rows(1, rows[:5]), moved[:5])
+    moved = plan.extra.row_shifts(3, rows)
+    assert np.array_equal(some.extra.row_shifts(1, rows[:5]), moved[:5])
 
 
 def test_bolstered_of_a_frame_keeps_columns_and_constant_ones_stay():
@@ -134,7 +134,7 @@ def test_bolstered_of_a_frame_keeps_columns_and_constant_ones_stay():
     found, plain = (tr.estimate_risk(KNN, rows, Y, cv=method).value for rows in (frame, table))
     assert found == plain
     plan = drawn(method, checked(table, Y))
-    assert not plan.extra.of_rows(0, np.arange(30))[:, 3].any()
+    assert not plan.extra.row_shifts(0, np.arange(30))[:, 3].any()
 
 
 GRAM = {"model": SVC(kernel="precomputed"), "X": X @ X.T}

@@ -17,7 +17,7 @@ from tests.support.data import checked
 import truerisk as tr
 from truerisk.extend import BadData, Refusal
 from truerisk.methods import AIC, Cp, Nested
-from truerisk.methods.criteria import Likelihood, has_exact_fit, residual_sums_of_squares
+from truerisk.methods.criteria import MinusTwoLogLikelihood, has_exact_fit, residual_sums_of_squares
 from truerisk.models import LogisticPath
 from truerisk.testing.cases import evaluate, noisy_line_case
 
@@ -257,7 +257,7 @@ DATA = checked(Y_4[:, None], Y_4)
 def test_likelihood_of_numbers_is_gaussian_with_the_variance_at_its_maximum(weights):
     """The sum of normal log-densities, the variance of row i being RSS/(n w_i)."""
     w = np.ones(4) if weights is None else weights
-    found = Likelihood("regression").of_set(DATA, ROWS, FITS, weights)
+    found = MinusTwoLogLikelihood("regression").of_set(DATA, ROWS, FITS, weights)
     for fit, one in zip(FITS, found, strict=True):
         variance = (w * (Y_4 - fit) ** 2).sum() / 4 / w
         log_density = stats.norm(fit, np.sqrt(variance)).logpdf(Y_4)
@@ -271,7 +271,7 @@ def test_likelihood_of_classes_is_that_of_their_probabilities():
     """−2 Σ log p; infinite where a label has probability 0."""
     data = checked(Y_4[:3, None], [0, 1, 1])
     p = np.array([[[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]], [[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]])
-    found = Likelihood("classification").of_set(data, np.arange(3), p, None)
+    found = MinusTwoLogLikelihood("classification").of_set(data, np.arange(3), p, None)
     assert found == pytest.approx([-2 * np.log(0.9 * 0.8 * 0.5), np.inf])
 
 
@@ -280,7 +280,7 @@ def test_likelihood_of_an_exact_fit_has_no_bound():
     fits = np.array([Y_4, Y_4 * (1 + 1e-15), Y_4 * (1 + 1e-12)])
     rss = residual_sums_of_squares(DATA, ROWS, fits, None)
     assert has_exact_fit(DATA, ROWS, rss, None).tolist() == [True, True, False]
-    found = Likelihood("regression").of_set(DATA, ROWS, fits, None)
+    found = MinusTwoLogLikelihood("regression").of_set(DATA, ROWS, fits, None)
     assert np.isneginf(found).tolist() == [True, True, False]
 
 

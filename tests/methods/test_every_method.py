@@ -25,7 +25,7 @@ from truerisk.methods import (
     ThreeWay,
     as_method,
 )
-from truerisk.plan.leaks import leaks_of
+from truerisk.plan.leaks import find_leaks
 
 X, _, NUMBERS = normal_rows(48, 3, seed=12)
 Y = np.arange(48) % 2
@@ -46,7 +46,7 @@ LOGISTIC, NEIGHBOURS = LogisticRegression(), {"n_neighbors": [1, 5, 15]}
 def test_method_keeps_groups_whole_in_all_its_splits(method):
     """Also where it asks a fit about rows that it saw: these are no rows of another side."""
     data = checked(X, Y, groups=np.arange(48) // 3)
-    leaks = leaks_of(data, drawn(as_method(method), data), "groups", "copies")
+    leaks = find_leaks(data, drawn(as_method(method), data), "groups", "copies")
     assert (len(leaks["groups"]), len(leaks["copies"])) == (0, 0)
 
 

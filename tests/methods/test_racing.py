@@ -23,7 +23,7 @@ from truerisk.methods.racing import (
     MIN_DEVIATIONS,
     N_ASSUMED_ROWS,
     RacedPairs,
-    hopeless,
+    find_hopeless_candidates,
 )
 
 Y = np.arange(60) % 2
@@ -74,7 +74,7 @@ def test_hopeless_is_its_formula(n_left):
     """The difference on all rows is foretold from those that were seen."""
     rng = np.random.default_rng(0)
     losses = (rng.random((8, 30)) < np.linspace(0.1, 0.5, 8)[:, None]) * 1.0
-    found = hopeless(losses, np.ones(30), 30.0 + n_left)
+    found = find_hopeless_candidates(losses, np.ones(30), 30.0 + n_left)
     limit = MIN_DEVIATIONS + ADDED_DEVIATIONS * 30 / (30 + n_left)
     assert found.tolist() == (distances(losses, n_left) > limit).tolist()
     assert 0 < found.sum() < 8
@@ -84,29 +84,29 @@ def test_hopeless_spares_the_best_and_its_equals():
     """Whatever is left; also where none differs from another, or all failed."""
     losses = np.array([[0.0, 1, 0, 0], [1, 0, 0, 0], [1, 1, 1, 1]])
     for total in (4.001, 10, 1000):
-        assert not hopeless(losses, np.ones(4), total)[:2].any()
-    assert not hopeless(np.ones((3, 5)), np.ones(5), 50.0).any()
-    assert not hopeless(np.full((2, 3), np.nan), np.ones(3), 30.0).any()
+        assert not find_hopeless_candidates(losses, np.ones(4), total)[:2].any()
+    assert not find_hopeless_candidates(np.ones((3, 5)), np.ones(5), 50.0).any()
+    assert not find_hopeless_candidates(np.full((2, 3), np.nan), np.ones(3), 30.0).any()
     failed = np.array([[np.nan, 0, 0, 0], [0.0, 1, 0, 0], [0.0, 1, 0, 1]])
-    assert hopeless(failed, np.ones(4), 40.0).tolist() == [True, False, False]
+    assert find_hopeless_candidates(failed, np.ones(4), 40.0).tolist() == [True, False, False]
 
 
 def test_hopeless_does_not_depend_on_units_of_losses_and_weights():
     rng = np.random.default_rng(0)
     losses = rng.gamma(2, size=(6, 20)) * np.linspace(1, 3, 6)[:, None]
     weights = rng.random(20) + 0.5
-    found = hopeless(losses, weights, 50.0)
+    found = find_hopeless_candidates(losses, weights, 50.0)
     assert 0 < found.sum() < 6
-    assert hopeless(losses * 1e6, weights * 3, 150.0).tolist() == found.tolist()
+    assert find_hopeless_candidates(losses * 1e6, weights * 3, 150.0).tolist() == found.tolist()
 
 
 def test_hopeless_takes_copies_in_one_group_as_a_row_of_weight_two():
     rng = np.random.default_rng(0)
     losses = (rng.random((6, 15)) < np.linspace(0.1, 0.6, 6)[:, None]) * 1.0
     twice = np.repeat(losses, 2, axis=1)
-    grouped = hopeless(twice, np.ones(30), 60.0, np.repeat(np.arange(15)[::-1], 2))
-    assert grouped.tolist() == hopeless(losses, np.full(15, 2.0), 60.0).tolist()
-    assert hopeless(twice, np.ones(30), 60.0).sum() > grouped.sum()
+    grouped = find_hopeless_candidates(twice, np.ones(30), 60.0, np.repeat(np.arange(15)[::-1], 2))
+    assert grouped.tolist() == find_hopeless_candidates(losses, np.full(15, 2.0), 60.0).tolist()
+    assert find_hopeless_candidates(twice, np.ones(30), 60.0).sum() > grouped.sum()
 
 
 # ---------------- the race on all rows
@@ -198,7 +198,7 @@ def race_inside(family, data, inner, outer):
         if turn < k - 2:
             losses = row_losses(seen, data, loss)[alive]
             weights = average_weights(data, seen.plan, "pooled")[0]
-            alive = alive[~hopeless(losses, weights, total)]
+            alive = alive[~find_hopeless_candidates(losses, weights, total)]
     risks = row_losses(inner.select(np.array(order)), data, loss).mean(axis=1)[alive]
     return int(alive[int(np.argmax(risks <= risks.min() + 1e-12))]), needed
 

@@ -25,7 +25,7 @@ from tests.support.data import NINE, checked, normal_rows
 import truerisk as tr
 from truerisk.contracts import RunOptions
 from truerisk.engines import Ensembles, Generic
-from truerisk.engines.running.members import why_no_bags
+from truerisk.engines.running.members import out_of_bag_refusal
 from truerisk.exceptions import DuplicateRowsWarning, FitFailed, FitFailedWarning
 from truerisk.extend import Family, PlanBuilder, Refusal, Request
 from truerisk.methods import Bootstrap, Nested
@@ -188,7 +188,7 @@ def test_out_of_bag_row_in_every_bag_is_a_failed_fit():
 )
 def test_out_of_bag_of_a_model_without_bags_is_that_of_the_bootstrap(model, reason):
     """The word serves any model: the result is that of Bootstrap("oob"), and says so and why."""
-    assert reason in why_no_bags(Family.from_grid(model))
+    assert reason in out_of_bag_refusal(Family.from_grid(model))
     found, own = (tr.estimate_risk(model, *FEW, cv=cv) for cv in ("oob", Bootstrap("oob")))
     assert (found.value, found.method) == (own.value, "oob (bootstrap)")
     assert (found.n_fits, found.std_error) == (200, own.std_error)

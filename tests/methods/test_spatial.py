@@ -16,7 +16,7 @@ from tests.support.plans import drawn, sets_of, splits_of
 import truerisk as tr
 from truerisk.extend import BadArgument, BadData, Refusal, TrueRiskWarning
 from truerisk.methods import Blocks, Buffered, Pairs, as_method
-from truerisk.splitting.in_space import blocks_of
+from truerisk.splitting.in_space import spatial_blocks
 
 PLACES = np.round(np.random.default_rng(7).random((40, 2)) * [12, 7], 3)
 # verde 1.9.0: k = len(np.unique(verde.block_split(PLACES.T, spacing=3.0)[1])), then
@@ -75,11 +75,11 @@ def test_blocks_by_label_are_left_out_whole_as_groups_are():
 
 
 def test_blocks_that_share_a_group_are_one():
-    cells = blocks_of(data_at(), 3.0)
+    cells = spatial_blocks(data_at(), 3.0)
     first, second = np.flatnonzero(cells == 0)[0], np.flatnonzero(cells == 5)[0]
     groups = np.arange(40)
     groups[second] = groups[first]
-    both = blocks_of(data_at(groups=groups), 3.0)
+    both = spatial_blocks(data_at(groups=groups), 3.0)
     assert both[first] == both[second]
     assert len(np.unique(both)) == len(np.unique(cells)) - 1
 
@@ -116,7 +116,7 @@ def test_blocks_are_about_25_by_default():
     """Over a square, and over a strip of which each cell is as wide as the strip."""
     square = np.random.default_rng(0).random((500, 2))
     for places in (square, square * [1, 1e-3]):
-        assert len(np.unique(blocks_of(data_at(places, y=np.arange(500) % 2), None))) == 25
+        assert len(np.unique(spatial_blocks(data_at(places, y=np.arange(500) % 2), None))) == 25
 
 
 def test_spatial_words_name_the_method():

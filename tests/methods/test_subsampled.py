@@ -13,7 +13,7 @@ from tests.support.plans import drawn, splits_of
 import truerisk as tr
 from truerisk.extend import BadArgument, BadData, Refusal
 from truerisk.methods import KFold, Nested, Subsampled
-from truerisk.plan.leaks import leaks_of
+from truerisk.plan.leaks import find_leaks
 from truerisk.testing import method_checks
 
 X, Y = tr.datasets.make_difficult(60, random_state=0)
@@ -74,7 +74,7 @@ def test_subsampled_keeps_groups_whole():
     groups = np.arange(60) // 4
     data = checked(X, Y, groups=groups)
     plan = drawn(Subsampled(14, "5-fold"), data)
-    assert not len(leaks_of(data, plan, "groups")["groups"])
+    assert not len(find_leaks(data, plan, "groups")["groups"])
     for train, _ in splits_of(plan):
         assert set(np.bincount(groups[train], minlength=15)) == {0, 4}
 

@@ -24,8 +24,8 @@ from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData, Data, Family, Refusal, Request, Terms
 from truerisk.losses import ZeroOne
 from truerisk.methods import Nested, Swapping
-from truerisk.models.stated.question import rows_behind
-from truerisk.plan.extras.counted import flip_each
+from truerisk.models.stated.question import count_supporting_rows
+from truerisk.plan.extras.counted import plan_label_flips
 from truerisk.selection import Minimum
 from truerisk.testing.toy_learners import NearestMean
 
@@ -48,7 +48,7 @@ def by_refits(model, X, y, n0=10.0, weights=None):
     """Apparent risk and S from plain fits, each label flipped in turn."""
     given = {} if weights is None else {"sample_weight": weights}
     fitted = clone(model).fit(X, y, **given)
-    n_x, p = rows_behind(fitted, X, len(y)), fitted.predict_proba(X)[:, 1]
+    n_x, p = count_supporting_rows(fitted, X, len(y)), fitted.predict_proba(X)[:, 1]
     p = (n_x * p + n0 / 2) / (n_x + n0)
     own, change = fitted.predict(X), np.zeros(len(y))
     for i in range(len(y)):
@@ -182,7 +182,7 @@ def test_swapping_theorem_1_holds_for_any_probabilities(model):
     bias = penalty = 0.0
     for data in all_labelings(n):
         codes = data.codes
-        answers = answers_of(Generic(), Family.from_grid(model), data, flip_each(1 - codes))
+        answers = answers_of(Generic(), Family.from_grid(model), data, plan_label_flips(1 - codes))
         own, flipped = answers.values[0].astype(float).reshape(2, n)
         chance = np.prod(np.where(codes == 1, p, 1 - p))
         fresh = np.where(own == 1, 1 - p, p)

@@ -10,7 +10,7 @@ import truerisk as tr
 from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Data
 from truerisk.methods import GivenSplits, KFold, ReversedKFold, Splitter, as_method
-from truerisk.methods.words import listed_splits
+from truerisk.methods.words import to_cv_list
 
 
 @pytest.mark.parametrize(
@@ -43,9 +43,9 @@ def test_as_method_reads_a_number_as_the_folds_of_scikit_learn(task, theirs):
 
 def test_listed_splits_tells_several_from_a_list_of_pairs():
     pairs = [([0, 1], [2]), ([2], [0, 1])]
-    assert listed_splits(["5-fold", 3]) == ["5-fold", 3]
-    assert listed_splits(pairs) == [pairs]
-    assert listed_splits("loo") == ["loo"]
+    assert to_cv_list(["5-fold", 3]) == ["5-fold", 3]
+    assert to_cv_list(pairs) == [pairs]
+    assert to_cv_list("loo") == ["loo"]
 
 
 @pytest.mark.parametrize("word", [w.replace("K", "4") for w in tr.methods.names()])

@@ -9,7 +9,7 @@ import pytest
 
 import truerisk as tr
 from truerisk.exceptions import MissingExtra
-from truerisk.models.builders import TREES
+from truerisk.models.builders import TREE_COUNTS
 
 LEVEL = np.resize(list("abcd"), 200)
 TOLD = np.isin(LEVEL, ["b", "d"])
@@ -47,7 +47,7 @@ def test_boosting_splits_levels_and_takes_gaps() -> None:
     frame = pd.DataFrame({"level": LEVEL})
     assert pipe.fit(frame, TOLD).score(frame, TOLD) == 1
     assert pipe[-1].n_features_in_ == 1
-    assert grid["model__max_iter"] == TREES
+    assert grid["model__max_iter"] == TREE_COUNTS
     x = np.where(TOLD, np.nan, np.random.default_rng(0).normal(size=200))[:, None]
     pipe = boosting(missing=True)[0].set_params(model__max_iter=3)
     assert pipe.fit(x, TOLD).score(x, TOLD) == 1
@@ -56,7 +56,7 @@ def test_boosting_splits_levels_and_takes_gaps() -> None:
     pipe, grid = boosting(2)
     curve = tr.risk_curve(pipe, {**grid, "model__max_leaf_nodes": [3]}, X, y, cv="holdout")
     assert curve[0].engine == "ensemble"
-    assert len(curve) == len(TREES)
+    assert len(curve) == len(TREE_COUNTS)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "table"])

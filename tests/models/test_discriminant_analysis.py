@@ -10,7 +10,7 @@ from sklearn.discriminant_analysis import (
 )
 
 from truerisk.models import LinearDiscriminant, QuadraticDiscriminant
-from truerisk.models.discriminant_analysis import divides_by_n, pools_by_n
+from truerisk.models.discriminant_analysis import sklearn_lda_divides_by_n, sklearn_qda_divides_by_n
 
 RNG = np.random.default_rng(5)
 SIZES = np.array([9, 14, 8])
@@ -54,11 +54,11 @@ def test_quadratic_discriminant_is_bayes_rule(divisor, less, reg_param) -> None:
 
 @pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
 def test_discriminants_have_the_divisor_of_scikit_learn(solver) -> None:
-    divisor = "n" if pools_by_n(solver) else "n-K"
+    divisor = "n" if sklearn_lda_divides_by_n(solver) else "n-K"
     ours = LinearDiscriminant(solver, divisor=divisor).fit(X, Y).predict_proba(X)
     theirs = LinearDiscriminantAnalysis(solver=solver).fit(X, Y).predict_proba(X)
     assert np.allclose(ours, theirs, rtol=1e-12)
-    same = QuadraticDiscriminant(divisor="n" if divides_by_n() else "n-1").fit(X, Y)
+    same = QuadraticDiscriminant(divisor="n" if sklearn_qda_divides_by_n() else "n-1").fit(X, Y)
     theirs = QuadraticDiscriminantAnalysis().fit(X, Y).predict_proba(X)
     assert np.allclose(same.predict_proba(X), theirs, rtol=1e-12)
 
@@ -98,7 +98,9 @@ def test_linear_discriminant_auto_is_svd_if_nothing_is_shrunk():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 80)), np.arange(30) % 3
     theirs = LinearDiscriminantAnalysis().fit(X, y)
-    ours = LinearDiscriminant(solver="auto", divisor="n" if pools_by_n("svd") else "n-K").fit(X, y)
+    ours = LinearDiscriminant(
+        solver="auto", divisor="n" if sklearn_lda_divides_by_n("svd") else "n-K"
+    ).fit(X, y)
     assert_allclose(ours.coef_, theirs.coef_)
     assert_allclose(ours.transform(X), theirs.transform(X))
     assert (ours.solver, ours.shrinkage) == ("auto", None)

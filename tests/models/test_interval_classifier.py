@@ -12,7 +12,7 @@ from sklearn.exceptions import SkipTestWarning
 from sklearn.utils.estimator_checks import check_estimator, estimator_checks_generator
 
 from truerisk.models import IntervalClassifier
-from truerisk.models.interval_classifier import boundaries_between
+from truerisk.models.interval_classifier import midpoint_boundaries
 
 X9 = np.array([1.0, 2, 4, 8, 13, 21, 31, 45, 66])
 Y9 = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
@@ -21,7 +21,7 @@ Y9 = np.array([0, 0, 1, 0, 1, 1, 0, 1, 1])
 class AnyWidth(IntervalClassifier):
     """The classifier, but of several columns it reads the first instead of refusing."""
 
-    def _refuse_width(self, n_features):
+    def _check_one_feature(self, n_features):
         pass
 
     def __sklearn_tags__(self):
@@ -156,7 +156,7 @@ def test_interval_classifier_parts_neighbouring_numbers(left) -> None:
     for low, high in ((left, right), (left, 1.7e308)):
         model = IntervalClassifier(2).fit([low, high], [0, 1])
         assert model.predict([low, high]).tolist() == [0, 1]
-        (middle,) = boundaries_between(np.array([low]), np.array([high]))
+        (middle,) = midpoint_boundaries(np.array([low]), np.array([high]))
         assert low <= middle < high
 
 

@@ -53,7 +53,7 @@ def test_parzen_answers_in_pieces_and_by_priors(monkeypatch) -> None:
     """Cutting the queries into pieces changes no answer; where no kernel reaches, priors answer."""
     model = ParzenClassifier(0.7).fit(X, Y)
     whole = model.predict_proba(FAR)
-    monkeypatch.setattr("truerisk.models.parzen.CELLS_AT_ONCE", 70)
+    monkeypatch.setattr("truerisk.models.parzen.MAX_DISTANCES_IN_MEMORY", 70)
     assert (model.predict_proba(FAR) == whole).all()
     model = ParzenClassifier(1.0, kernel="uniform", priors=[0.7, 0.3]).fit([[0.0], [3.0]], [0, 1])
     proba = model.predict_proba([[100.0], [3.5]])

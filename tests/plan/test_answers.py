@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from truerisk.extend import ALL, Answers, PlanBuilder
-from truerisk.plan.answers import Failure, code_type, filled, joined
+from truerisk.plan.answers import Failure, append_candidates, class_code_dtype, merge_runs
 
 
 def answers_of_three(response: str = "label") -> Answers:
@@ -55,7 +55,7 @@ def test_answers_to_a_part_of_the_plan_follow_the_questions(response, questions)
 
 @pytest.mark.parametrize("n", [2, 126, 127, 128, 32766, 32767, 40000])
 def test_code_type_holds_every_class_code_and_minus_one(n):
-    info = np.iinfo(code_type(n))
+    info = np.iinfo(class_code_dtype(n))
     assert info.min <= -1
     assert n - 1 <= info.max
 
@@ -71,7 +71,7 @@ def test_filled_parts_are_what_was_asked_at_once(response):
     wrong = ~part.made[:, part.plan.fit]
     at = wrong if response == "scored" else np.repeat(wrong, part.plan.test_sizes, axis=1)
     blank = replace(part, values=np.where(at, -1, part.values))
-    for one in (filled([blank, rest]), filled([rest, blank])):
+    for one in (merge_runs([blank, rest]), merge_runs([rest, blank])):
         for name in ("values", "answered", "fit_seconds"):
             np.testing.assert_array_equal(getattr(one, name), getattr(whole, name))
         np.testing.assert_array_equal(one.also[0].answered, whole.answered)
@@ -81,7 +81,7 @@ def test_filled_parts_are_what_was_asked_at_once(response):
 def test_joined_candidates_stand_below_each_other():
     """Those of a second part are numbered on, also where they failed."""
     one = answers_of_three()
-    both = joined([one, replace(one, engine="another", notes=("a note",))])
+    both = append_candidates([one, replace(one, engine="another", notes=("a note",))])
     assert both.values.tolist() == [*one.values.tolist(), *one.values.tolist()]
     assert [(f.fit, f.candidate) for f in both.failures] == [(1, 1), (1, 3)]
     assert (both.n_fits, both.engine, both.notes) == (8, "none, another", ("a note",))

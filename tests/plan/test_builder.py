@@ -10,7 +10,7 @@ from tests.support.plans import drawn, sets_of
 
 from truerisk.extend import ALL, Data, PlanBuilder, Refusal
 from truerisk.methods import as_method
-from truerisk.plan.builder import one_fit, split_plan, with_training_rows
+from truerisk.plan.builder import add_training_row_test_sets, plan_from_splits, plan_one_fit
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_plan_of_one_fit_is_that_that_the_builder_makes():
     """The plan of a single question is written down at once, and is the same to the last type."""
     builder = PlanBuilder(5)
     builder.ask(train=(ALL, ()), test=(builder.block(np.array([0, 3])), ()), part="apparent")
-    assert one_fit(5, np.array([0, 3])).to_dict() == builder.build().to_dict()
+    assert plan_one_fit(5, np.array([0, 3])).to_dict() == builder.build().to_dict()
 
 
 def test_builder_counts_repeated_rows():
@@ -68,7 +68,7 @@ def test_builder_counts_repeated_rows():
 )
 def test_split_plan_keeps_any_splits(splitter):
     pairs = list(splitter.split(np.zeros((23, 1))))
-    assert sets_of(split_plan(23, pairs)) == [(sorted(a), sorted(b)) for a, b in pairs]
+    assert sets_of(plan_from_splits(23, pairs)) == [(sorted(a), sorted(b)) for a, b in pairs]
 
 
 ROWS = st.lists(st.integers(0, 3), min_size=1, max_size=6)
@@ -77,7 +77,7 @@ ROWS = st.lists(st.integers(0, 3), min_size=1, max_size=6)
 @given(st.lists(st.tuples(ROWS, ROWS), min_size=1, max_size=3))
 def test_split_plan_keeps_repeats_and_gaps(pairs):
     """Copies, overlaps and left-out rows of given splits survive the coding, never "the rest"."""
-    plan = split_plan(4, [(np.array(train), np.array(test)) for train, test in pairs])
+    plan = plan_from_splits(4, [(np.array(train), np.array(test)) for train, test in pairs])
     for q, (train, test) in enumerate(pairs):
         both = (train, plan.train_rows(int(plan.fit[q]))), (test, plan.test_rows(q))
         for given_rows, (rows, counts) in both:
@@ -92,7 +92,7 @@ DATA = Data.check(normal_rows(24)[0], np.arange(24) % 2, task="classification")
 def test_plan_with_training_rows_asks_about_them_in_its_second_half(word):
     """The fits and the first questions stay what they are; copies of a row are counted."""
     plan = drawn(as_method(word), DATA)
-    both, n = with_training_rows(plan), plan.n_questions
+    both, n = add_training_row_test_sets(plan), plan.n_questions
     assert (both.n_questions, both.n_fits) == (2 * n, plan.n_fits)
     assert both.select(np.arange(n)).asks_like(plan)
     counted = []
@@ -109,4 +109,4 @@ def test_plan_with_training_rows_asks_about_them_in_its_second_half(word):
 
 def test_plan_of_drawn_train_sets_has_no_training_rows_to_ask_about():
     with pytest.raises(Refusal, match="return_train_score=False"):
-        with_training_rows(drawn(as_method("exact-oob"), DATA))
+        add_training_row_test_sets(drawn(as_method("exact-oob"), DATA))

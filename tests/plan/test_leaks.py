@@ -19,9 +19,9 @@ from tests.support.plans import drawn, splits_of
 import truerisk as tr
 from truerisk.extend import ALL, Data, PlanBuilder
 from truerisk.methods import as_method
-from truerisk.plan.builder import split_plan
-from truerisk.plan.distances import distances_to_nearest, distances_to_seen
-from truerisk.plan.leaks import leaks_of, order_of
+from truerisk.plan.builder import plan_from_splits
+from truerisk.plan.distances import distances_to_nearest_row, distances_to_training_rows
+from truerisk.plan.leaks import find_leaks, find_split_order
 
 N = 24
 ROWS = np.arange(N)
@@ -36,7 +36,7 @@ def checked(X=X, **more):
 def across(plan, keys) -> list[int]:
     """Rows tested by a model that saw others of their key."""
     data = Data(X=None, y=np.zeros(plan.n_rows), task="regression", groups=np.array(keys))
-    return leaks_of(data, plan, "groups")["groups"].tolist()
+    return find_leaks(data, plan, "groups")["groups"].tolist()
 
 
 @given(drawn_plans(), st.data())
@@ -56,7 +56,7 @@ def test_leaking_and_late_rows_are_those_of_the_definition(both, data):
                 late.add(row)
     assert across(plan, keys) == sorted(leaking)
     rows = Data.check(np.zeros((n, 1)), np.arange(n) / 2, task="regression", time=times)
-    assert leaks_of(rows, plan, "late")["late"].tolist() == sorted(late)
+    assert find_leaks(rows, plan, "late")["late"].tolist() == sorted(late)
 
 
 def test_leaking_rows_are_not_hidden_by_blocks_that_overlap():
@@ -74,7 +74,7 @@ def test_leaks_of_copies_are_found_in_other_rows_of_a_plan(word):
     twins = X[:12].copy()
     twins[7] = twins[0]
     data = checked(twins)
-    assert leaks_of(data, drawn(as_method(word), data), "copies")["copies"].tolist() == [0, 7]
+    assert find_leaks(data, drawn(as_method(word), data), "copies")["copies"].tolist() == [0, 7]
 
 
 PLACES = np.random.default_rng(5).integers(12, size=(50, 2)) * 1.0
@@ -90,13 +90,13 @@ def test_distances_to_seen_are_the_least_of_all_distances(word):
         for train, test in splits_of(plan)
         for row in test
     ]
-    np.testing.assert_allclose(distances_to_seen(plan, PLACES), expected, atol=1e-12)
+    np.testing.assert_allclose(distances_to_training_rows(plan, PLACES), expected, atol=1e-12)
 
 
 def test_distances_to_nearest_are_those_to_another_row():
     """A copy at the same place lies at distance 0."""
     expected = (APART + np.diag(np.full(50, np.inf))).min(axis=1)
-    np.testing.assert_allclose(distances_to_nearest(PLACES), expected)
+    np.testing.assert_allclose(distances_to_nearest_row(PLACES), expected)
 
 
 def test_near_rows_are_many_in_random_folds_and_few_in_blocks():
@@ -104,7 +104,7 @@ def test_near_rows_are_many_in_random_folds_and_few_in_blocks():
     places = np.random.default_rng(6).random((400, 2))
     data, shares = checked(places, block=places), []
     for word in ("10-fold", "blocks-5", "apparent"):
-        leaks = leaks_of(data, drawn(as_method(word), data), "near")
+        leaks = find_leaks(data, drawn(as_method(word), data), "near")
         shares.append(len(leaks["near"]) / max(len(leaks["apart"]), 1))
     assert shares[0] == pytest.approx(0.9, abs=0.03)
     assert shares[1] < 0.3
@@ -140,7 +140,7 @@ def order_by(splitter, row=lambda rows: rows, reverse=False):
         groups = ROWS // 4 if "Group" in str(splitter) else None
         pairs = splitter.split(ROWS[:, None], ROWS, groups)
     pairs = [(row(np.asarray(train)), row(np.asarray(test))) for train, test in pairs]
-    return order_of(split_plan(N, pairs[::-1] if reverse else pairs))
+    return find_split_order(plan_from_splits(N, pairs[::-1] if reverse else pairs))
 
 
 @pytest.mark.parametrize("name", FORWARD)
@@ -167,6 +167,8 @@ def test_order_is_found_in_no_method_but_forward_validation(word):
     method = as_method(word.replace("K", "5"))
     plan = drawn(method, checked(block=X if method.respects_space else None))
     if word == "forward-K":
-        assert order_of(plan) == "of rows"
+        assert find_split_order(plan) == "of rows"
     else:
-        assert all(order_of(plan.select(plan.questions(part))) is None for part in plan.parts)
+        assert all(
+            find_split_order(plan.select(plan.questions(part))) is None for part in plan.parts
+        )

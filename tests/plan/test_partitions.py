@@ -12,13 +12,13 @@ from tests.support.plans import drawn, splits_of
 
 from truerisk.extend import ALL, Plan, PlanBuilder, Streams
 from truerisk.methods import Nested, as_method
-from truerisk.plan.builder import leave_out, merge_equal_fits
-from truerisk.plan.extras.counted import counted_offsets, flip_each
-from truerisk.plan.extras.flips import Flips, flips_of
-from truerisk.plan.extras.laws import SampleDistribution, distribution_of_fit, draw_every
+from truerisk.plan.builder import merge_equal_fits, plan_leave_one_fold_out
+from truerisk.plan.extras.counted import counted_offsets, plan_label_flips
+from truerisk.plan.extras.flips import Flips, get_label_flips
+from truerisk.plan.extras.laws import SampleDistribution, distribution_of_fit, plan_all_draws
 from truerisk.plan.extras.model_facts import ModelFacts, fits_with_freedom, fits_with_rules
-from truerisk.plan.nesting import nest
-from truerisk.plan.partitions import leave_pairs_out, plan_of_samples, times_drawn
+from truerisk.plan.nesting import nest_plans
+from truerisk.plan.partitions import count_row_copies, leave_pairs_out, plan_sample_fits
 from truerisk.testing.strategies import NestingBuilder
 
 
@@ -27,7 +27,7 @@ def asked(plan):
     questions = []
     for q in range(plan.n_questions):
         fit = int(plan.fit[q])
-        sets = [*plan.train_rows(fit), *plan.test_rows(q), *flips_of(plan, fit)]
+        sets = [*plan.train_rows(fit), *plan.test_rows(q), *get_label_flips(plan, fit)]
         place = [int(column[q]) for column in (plan.unit, plan.repeat, plan.fold)]
         plain = [None if a is None else a.tolist() for a in sets]
         questions.append(repr((plan.parts[plan.part[q]], place, plain)))
@@ -62,7 +62,7 @@ def test_leave_out_leaves_out_every_block_once(partitions):
     for repeat, row in enumerate(labels):
         for fold, block in enumerate(builder.partition(row)):
             builder.ask((ALL, (block,)), (block, ()), repeat=repeat, fold=fold)
-    expected, plan = builder.build(), leave_out(7, labels)
+    expected, plan = builder.build(), plan_leave_one_fold_out(7, labels)
     assert asked(plan) == asked(expected)
     assert plan.n_fits == expected.n_fits
     np.testing.assert_array_equal(plan.positions[0], expected.positions[0])
@@ -75,11 +75,11 @@ def test_nest_asks_the_inner_plan_within_each_outer_training_set(outer, inner):
     n, streams, inside = 17, Streams(5), []
     data = checked(np.arange(2.0 * n).reshape(n, 2), np.arange(n) % 2)
     outside, builder = as_method(outer).plan(data, streams), NestingBuilder(n)
-    builder.embed(outside, np.arange(n, dtype=np.int32), (ALL, ()), part="outer", unit=-1)
+    builder.embed_plan(outside, np.arange(n, dtype=np.int32), (ALL, ()), part="outer", unit=-1)
     for q, (rows, _) in enumerate(splits_of(outside)):
         inside.append(as_method(inner).plan(data.subset(rows), streams.child(f"{q}")))
-        builder.embed(inside[-1], rows, builder.train_set_of(q), part="inner", unit=q)
-    expected, plan = builder.build(), nest(outside, inside)
+        builder.embed_plan(inside[-1], rows, builder.get_training_set(q), part="inner", unit=q)
+    expected, plan = builder.build(), nest_plans(outside, inside)
     assert asked(plan) == asked(expected)
     assert plan.n_fits == expected.n_fits
     sizes = [len(plan.train_rows(fit)[0]) for fit in range(plan.n_fits)]
@@ -93,20 +93,20 @@ def test_nest_keeps_bootstrap_copies_and_flips():
     sample, fold = builder.block(np.array([0, 0, 2, 3, 3, 5])), local.block(np.array([1]))
     builder.ask((sample, ()), (ALL, (sample,)))
     local.ask((ALL, (fold,)), (fold, ()), flips=[(3, 1)])
-    plan = nest(builder.build(), [local.build()])
+    plan = nest_plans(builder.build(), [local.build()])
     (question,) = plan.questions("inner")
     fit = int(plan.fit[question])
     rows, counts = plan.train_rows(fit)
     assert (rows.tolist(), counts.tolist()) == ([0, 3, 5], [2, 2, 1])
     assert plan.test_rows(question)[0].tolist() == [2]
-    assert [a.tolist() for a in flips_of(plan, fit)] == [[5], [1]]
+    assert [a.tolist() for a in get_label_flips(plan, fit)] == [[5], [1]]
 
 
 def test_nest_makes_one_fit_of_equal_train_sets():
     """The same partition on both levels shares 'all but folds i and j': K(K-1)/2 inner fits."""
     folds = np.arange(20) % 5
-    outer = leave_out(20, [folds])
-    plan = nest(outer, [leave_out(16, [folds[folds != k]]) for k in range(5)])
+    outer = plan_leave_one_fold_out(20, [folds])
+    plan = nest_plans(outer, [plan_leave_one_fold_out(16, [folds[folds != k]]) for k in range(5)])
     assert (plan.n_questions, plan.n_fits) == (5 + 20, 5 + 10)
     assert merge_equal_fits(plan) is plan
 
@@ -117,7 +117,7 @@ def test_fits_of_other_copies_or_labels_are_kept_apart():
     same_size = np.array([[2, 0, 0, 3, 0], [0, 1, 4, 0, 0], [0, 1, 0, 3, 1]])
     for samples, n_fits in ((times, len(times)), (same_size, 3), (times[[0, 1, 0]], 2)):
         assert (
-            plan_of_samples(samples, tests_missed_rows=True, adds_apparent_fit=False).n_fits
+            plan_sample_fits(samples, tests_missed_rows=True, adds_apparent_fit=False).n_fits
             == n_fits
         )
     builder = PlanBuilder(3)
@@ -132,17 +132,17 @@ def test_flip_each_asks_all_rows_and_each_under_its_other_label():
     for row, code in enumerate(codes):
         block = builder.block(np.array([row]))
         builder.ask((ALL, ()), (block, ()), part="swap", fold=row, flips=[(row, code)])
-    plan = flip_each(codes)
+    plan = plan_label_flips(codes)
     assert asked(plan) == asked(builder.build())
     assert plan.n_fits == 6
-    assert plan.extra.counted.tolist() == [0]
+    assert plan.extra.counted_test_sets.tolist() == [0]
 
 
-OUTER = leave_out(9, [np.arange(9) % 3])
+OUTER = plan_leave_one_fold_out(9, [np.arange(9) % 3])
 
 
 def test_laws_stay_with_their_fits_when_plans_are_nested_and_cut():
-    plan = nest(OUTER, [draw_every(6, "subsets", size) for size in (3, 4, 5)])
+    plan = nest_plans(OUTER, [plan_all_draws(6, "subsets", size) for size in (3, 4, 5)])
     assert plan.n_fits == 3 + 3  # the outer fits see the same rows, all of them
     inner = plan.questions("inner")
     laws = [distribution_of_fit(plan, int(plan.fit[q])) for q in inner]
@@ -157,19 +157,19 @@ def test_laws_stay_with_their_fits_when_plans_are_nested_and_cut():
 
 def test_counted_questions_stay_counted_when_plans_are_nested_and_cut():
     """The questions on all outer training rows, and no other."""
-    plan = nest(OUTER, [flip_each(np.zeros(6, int)) for _ in range(3)])
-    assert [plan.test_sizes[q] for q in plan.extra.counted] == [6, 6, 6]
+    plan = nest_plans(OUTER, [plan_label_flips(np.zeros(6, int)) for _ in range(3)])
+    assert [plan.test_sizes[q] for q in plan.extra.counted_test_sets] == [6, 6, 6]
     assert counted_offsets(plan).tolist() == [0, 6, 12, 18]
-    assert plan.select(np.flatnonzero(plan.unit == 1)).extra.counted.tolist() == [0]
+    assert plan.select(np.flatnonzero(plan.unit == 1)).extra.counted_test_sets.tolist() == [0]
     assert "counted" not in plan.select(plan.questions("outer")).needs
 
 
 def test_laws_of_the_same_rows_are_one_fit_only_if_kind_and_size_are_equal():
-    twice = leave_out(6, [np.array([0, 0, 0, 1, 1, 1])] * 2)  # two fits, asked twice
+    twice = plan_leave_one_fold_out(6, [np.array([0, 0, 0, 1, 1, 1])] * 2)  # two fits, asked twice
     apart = np.arange(4, dtype=np.int32)
     outer = replace(twice, train=twice.train.take(twice.fit), fit=apart)  # four, equal in pairs
     laws = [("subsets", 2), ("subsets", 1), ("subsets", 2), ("bootstraps", 1)]
-    plan = nest(outer, [draw_every(3, *law) for law in laws])
+    plan = nest_plans(outer, [plan_all_draws(3, *law) for law in laws])
     inner = plan.select(plan.questions("inner"))
     assert (inner.n_questions, inner.n_fits) == (4, 3)
     assert [distribution_of_fit(inner, int(f)) for f in inner.fit] == [
@@ -178,8 +178,8 @@ def test_laws_of_the_same_rows_are_one_fit_only_if_kind_and_size_are_equal():
 
 
 def test_fingerprint_depends_on_laws_and_counted_questions():
-    plans = [draw_every(5, *law) for law in (("subsets", 3), ("subsets", 4), ("bootstraps", 3))]
-    flips = flip_each(np.array([1, 0, 1]))
+    plans = [plan_all_draws(5, *law) for law in (("subsets", 3), ("subsets", 4), ("bootstraps", 3))]
+    flips = plan_label_flips(np.array([1, 0, 1]))
     uncounted = Flips(*(getattr(flips.extra, f) for f in ("fit", "row", "code")))
     plans += [flips, replace(flips, extra=uncounted)]
     assert len({plan.fingerprint for plan in plans}) == 5
@@ -193,7 +193,7 @@ def test_model_facts_are_asked_of_inner_questions_alone(name, fits_of):
     builder = PlanBuilder(6)
     builder.ask((ALL, ()), (ALL, ()))
     inner = builder.build(ModelFacts(**{name: np.zeros(1, np.int32)}))
-    plan = nest(OUTER, [inner] * 3)
+    plan = nest_plans(OUTER, [inner] * 3)
     assert plan.n_fits == 3  # the outer fits are the inner ones
     wishes = getattr(plan.extra, name).tolist()
     assert wishes == plan.questions("inner").tolist()
@@ -226,7 +226,7 @@ def test_plan_of_samples_is_that_of_the_builder(missed, apparent):
         builder.ask((-1, ()), (-1, ()), part="apparent")
     wanted, found = (
         builder.build(),
-        plan_of_samples(TIMES, tests_missed_rows=missed, adds_apparent_fit=apparent),
+        plan_sample_fits(TIMES, tests_missed_rows=missed, adds_apparent_fit=apparent),
     )
     assert asked(found) == asked(wanted)
     assert (found.n_fits, found.parts) == (wanted.n_fits, wanted.parts)
@@ -238,14 +238,14 @@ def test_plan_of_samples_is_that_of_the_builder(missed, apparent):
 def test_times_drawn_are_read_back_from_a_plan_of_samples():
     """Also where samples lose rows to inner folds."""
     plan, inner = (
-        plan_of_samples(TIMES, tests_missed_rows=False, adds_apparent_fit=False),
+        plan_sample_fits(TIMES, tests_missed_rows=False, adds_apparent_fit=False),
         PlanBuilder(2),
     )
-    assert times_drawn(plan, np.arange(4)).tolist() == TIMES.tolist()
+    assert count_row_copies(plan, np.arange(4)).tolist() == TIMES.tolist()
     fold = inner.block(np.array([0]))
     inner.ask((-1, (fold,)), (fold, ()))
-    both = nest(plan.select(np.array([0])), [inner.build()])
-    assert times_drawn(both, both.questions("inner")).tolist() == [[0, 0, 1, 0]]
+    both = nest_plans(plan.select(np.array([0])), [inner.build()])
+    assert count_row_copies(both, both.questions("inner")).tolist() == [[0, 0, 1, 0]]
 
 
 def test_questions_out_of_bag_keep_their_mark():

@@ -16,8 +16,8 @@ from tests.support.plans import drawn as drawn_plan
 
 from truerisk.extend import ALL, BadData, Plan, PlanBuilder
 from truerisk.methods import LeaveOneOut, Nested, as_method
-from truerisk.plan.builder import one_fit
-from truerisk.plan.extras.flips import flips_of
+from truerisk.plan.builder import plan_one_fit
+from truerisk.plan.extras.flips import get_label_flips
 
 PARTS = ("test", "inner", "outer")
 
@@ -70,7 +70,7 @@ def says(plan: Plan):
     questions = []
     for q in range(plan.n_questions):
         fit = int(plan.fit[q])
-        row, code = flips_of(plan, fit)
+        row, code = get_label_flips(plan, fit)
         flips = dict(zip(row.tolist(), code.tolist(), strict=True))
         sets = counted(plan.train_rows(fit)), counted(plan.test_rows(q)), flips
         place = plan.parts[plan.part[q]], int(plan.unit[q]), int(plan.fold[q])
@@ -107,7 +107,11 @@ def test_plan_has_no_two_fits_of_one_code(both):
     assert sorted(q for questions in asked for q in questions) == list(range(plan.n_questions))
     assert all(asked)
     codes = [
-        (int(plan.train.base[f]), plan.train.without(f).tolist(), *map(tuple, flips_of(plan, f)))
+        (
+            int(plan.train.base[f]),
+            plan.train.get_removed_blocks(f).tolist(),
+            *map(tuple, get_label_flips(plan, f)),
+        )
         for f in range(plan.n_fits)
     ]
     assert len({repr(code) for code in codes}) == plan.n_fits
@@ -207,7 +211,7 @@ def test_stored_plan_is_refused_if_any_number_was_altered():
             Plan.from_dict({k: v for k, v in content.items() if k != name})
 
 
-STORED = one_fit(6, np.arange(6)).to_dict() | {"test.base": [-1]}
+STORED = plan_one_fit(6, np.arange(6)).to_dict() | {"test.base": [-1]}
 CUT = {"test.minus": [0, 0], "test.offsets": [0, 2]}
 
 

@@ -145,7 +145,7 @@ def test_plan_validation_of_numbers_gives_intervals_as_wide_as_asked():
 @pytest.mark.parametrize(("auc", "prevalence"), [(0.6, 0.5), (0.75, 0.1), (0.95, 0.01)])
 def test_linear_predictor_has_its_auc_and_its_prevalence(auc, prevalence):
     """And the rates of a threshold, by drawing; it is calibrated."""
-    scores = LinearPredictor.of_auc(auc, prevalence)
+    scores = LinearPredictor.from_auc(auc, prevalence)
     assert scores.auc == pytest.approx(auc, abs=1e-6)
     assert scores.prevalence == pytest.approx(prevalence, rel=1e-8)
     rng, n = np.random.default_rng(0), 400_000
@@ -156,7 +156,7 @@ def test_linear_predictor_has_its_auc_and_its_prevalence(auc, prevalence):
     acted = expit(linear + math.log(prevalence / (1 - prevalence))) >= threshold
     drawn = acted[ill].mean(), 1 - acted[~ill].mean()
     assert drawn[0] > drawn[1] + 0.05
-    assert scores.rates(threshold) == pytest.approx(drawn, abs=0.03)
+    assert scores.sensitivity_and_specificity(threshold) == pytest.approx(drawn, abs=0.03)
 
 
 def test_plan_validation_notes_a_linear_predictor_that_disagrees():

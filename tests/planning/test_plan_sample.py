@@ -8,7 +8,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal
-from truerisk.statistics.sample_size import expected_measures
+from truerisk.statistics.sample_size import expected_posterior_summary
 
 CURVE = {30: 0.25, 60: 0.21, 150: 0.19}
 
@@ -35,7 +35,7 @@ def test_plan_sample_compares_every_way_to_share_and_marks_the_best():
     assert [s.n_tuning for s in plan.splits] == list(range(30, 151))
     assert all(s.n_tuning + s.n_test == 180 for s in plan.splits)
     third = plan.splits[30]
-    told = expected_measures(0.21, 120, 0.95, (1, 1))
+    told = expected_posterior_summary(0.21, 120, 0.95, (1, 1))
     assert (third.n_tuning, third.error) == (60, pytest.approx(0.21))
     assert (third.ub, third.q2) == pytest.approx((told["ub"], told["q2"]))
     for name, best in plan.best_by.items():

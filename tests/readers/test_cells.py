@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from truerisk.datasets import read_table
 from truerisk.extend import TrueRiskError
 from truerisk.readers import grid
-from truerisk.readers.cells import counted, listed, quoted
+from truerisk.readers.cells import format_count, join_quoted, quote
 
 WORDS = [
     *("", "NA", "nan", "NAN", "-nan", "?", "inf", "red", " red", "green ", "1,5", "1_0", "٣", "é")
@@ -92,7 +92,7 @@ def spread(table):
 def test_compiled_reader_reads_what_the_csv_module_can(read, monkeypatch):
     content = 'a,y\n"say ""no""\n",u\r\n\r\n"",v\nyes,u\nyes,v\n'
     expected = spread(read(content))
-    monkeypatch.setattr(grid, "_row_by_row", None)
+    monkeypatch.setattr(grid, "_read_row_by_row", None)
     assert spread(read(content)) == expected
 
 
@@ -125,19 +125,19 @@ def test_read_table_notes_that_a_large_file_is_slow_without_the_compiled_reader(
     content = "a,y\n1,u\n2,v\n4,u\n3,v\n"
     quick = read(content)
     monkeypatch.setattr(grid, "read_sheet", lambda *_, **__: None)
-    monkeypatch.setattr(grid, "_LARGE", 10)
+    monkeypatch.setattr(grid, "_LARGE_FILE_BYTES", 10)
     assert read(content).notes == quick.notes
-    monkeypatch.setattr(grid, "why_not", lambda: "it is not here")
+    monkeypatch.setattr(grid, "unavailability_reason", lambda: "it is not here")
     (said,) = set(read(content).notes) - set(quick.notes)
     assert "csv module" in said
     assert "it is not here" in said
-    monkeypatch.setattr(grid, "_LARGE", 100)
+    monkeypatch.setattr(grid, "_LARGE_FILE_BYTES", 100)
     assert read(content).notes == quick.notes
 
 
 @given(st.text(max_size=100))
 def test_quoted_text_is_short_and_visible(text):
-    shown = quoted(text)
+    shown = quote(text)
     assert shown.isprintable()
     assert len(shown) <= 45
 
@@ -145,13 +145,13 @@ def test_quoted_text_is_short_and_visible(text):
 @pytest.mark.parametrize(
     ("write", "given", "shown"),
     [
-        (quoted, ["Größe <cm>, שם"], "'Größe <cm>, שם'"),
-        (quoted, ["x" * 41], f"'{'x' * 40}...'"),
-        (quoted, ["a\u202eb\n"], "'a\\u202eb\\x0a'"),
-        (listed, [["a", "b"]], "'a', 'b'"),
-        (listed, [list(range(10))], "'0', '1', '2', '3', '4', '5', '6', '7' and 2 more"),
-        (counted, [2000, "row"], "2,000 rows"),
-        (counted, [0, "class", "classes"], "0 classes"),
+        (quote, ["Größe <cm>, שם"], "'Größe <cm>, שם'"),
+        (quote, ["x" * 41], f"'{'x' * 40}...'"),
+        (quote, ["a\u202eb\n"], "'a\\u202eb\\x0a'"),
+        (join_quoted, [["a", "b"]], "'a', 'b'"),
+        (join_quoted, [list(range(10))], "'0', '1', '2', '3', '4', '5', '6', '7' and 2 more"),
+        (format_count, [2000, "row"], "2,000 rows"),
+        (format_count, [0, "class", "classes"], "0 classes"),
     ],
 )
 def test_words_of_cells_show_what_is_cut_escaped_or_left_out(write, given, shown):

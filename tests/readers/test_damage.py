@@ -19,7 +19,7 @@ from truerisk.datasets import Table, read_table
 from truerisk.exceptions import UnknownName
 from truerisk.extend import BadData
 from truerisk.readers import columnar, content
-from truerisk.readers.columnar import READERS
+from truerisk.readers.columnar import FORMAT_BY_FIRST_BYTES
 
 N = 40
 TIMES = 60  # of each format; a few minutes with thousands find no other kind of error
@@ -140,11 +140,11 @@ def test_read_table_of_a_damaged_text_is_a_table_or_a_sentence(kind, tmp_path):
 EACH = """
 import sys, pathlib
 from truerisk.core.errors import BadData
-from truerisk.readers.columnar import read_here
+from truerisk.readers.columnar import read_in_this_process
 folder, kind, first = sys.argv[1:]
 for number in range(int(first), len(list(pathlib.Path(folder).iterdir()))):
     try:
-        read_here(f"{folder}/{number}", kind, max_cells=10**6, max_bytes=10**8)
+        read_in_this_process(f"{folder}/{number}", kind, max_cells=10**6, max_bytes=10**8)
         said = ""
     except BadData as error:
         said = str(error)
@@ -160,7 +160,9 @@ def test_read_here_of_damaged_columns_is_columns_or_a_sentence(kind, tmp_path):
     for seed in range(TIMES):
         data = damaged(COLUMNS[kind], random.Random(seed))
         (tmp_path / str(seed)).write_bytes(data)
-    reader = READERS[COLUMNS[kind][:6] if COLUMNS[kind].startswith(b"ARROW1") else b"PAR1"]
+    reader = FORMAT_BY_FIRST_BYTES[
+        COLUMNS[kind][:6] if COLUMNS[kind].startswith(b"ARROW1") else b"PAR1"
+    ]
     said: dict[int, str] = {}
     deadly = []
     while len(said) < TIMES:
@@ -184,7 +186,7 @@ def test_read_here_of_damaged_columns_is_columns_or_a_sentence(kind, tmp_path):
 def test_read_table_refuses_a_file_that_ends_its_reader(ends, tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     path.write_bytes(COLUMNS["parquet"])
-    monkeypatch.setattr(columnar, "CHILD_CODE", f"import os; {ends}")
+    monkeypatch.setattr(columnar, "CHILD_PROGRAM", f"import os; {ends}")
     assert re.search("is damaged: it ends the process that reads it .*write it anew", outcome(path))
 
 
@@ -193,7 +195,7 @@ def test_read_table_reads_here_where_no_process_can_look(why, tmp_path, monkeypa
     path = tmp_path / "t.parquet"
     path.write_bytes(COLUMNS["parquet"])
     if why == "it does not begin":
-        monkeypatch.setattr(columnar, "CHILD_CODE", "import nothing_of_that_name")
+        monkeypatch.setattr(columnar, "CHILD_PROGRAM", "import nothing_of_that_name")
     else:
         place = "" if why == "no interpreter" else str(tmp_path / "none")
         monkeypatch.setattr(sys, "executable", place)
@@ -228,7 +230,7 @@ def test_read_table_says_what_a_reader_raises(kind, error, said, tmp_path, monke
     def stops(*_):
         raise error
 
-    monkeypatch.setattr(columnar, "_cells", stops)
+    monkeypatch.setattr(columnar, "_to_cell_texts", stops)
     monkeypatch.setattr(content, "_open_decompressed", stops)
     with pytest.raises(BadData if said else type(error), match=said):
         read_table(path, "y")

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from truerisk.datasets import read_table
 from truerisk.extend import BadData
 from truerisk.readers import content, grid
-from truerisk.readers.columnar import MISSING, number
+from truerisk.readers.columnar import MISSING_TEXTS, parse_number
 
 GOOD = "a,b,y\n1,5,u\n2,4,v\n4,7,u\n3,2,v\n"
 GROUPED = "who,a,y\np1,5,u\np2,4,v\np1 ,7,u\np3,2,v\n"
@@ -45,7 +45,7 @@ def test_read_table_reads_a_file_of_a_wrong_size_to_its_end(read, monkeypatch, o
 
 def test_read_table_refuses_what_grows_past_the_cap_meanwhile(read, monkeypatch):
     monkeypatch.setattr(content, "_read_plain_file", lambda file: None)
-    monkeypatch.setattr(content, "_refuse_size", lambda *_: None)
+    monkeypatch.setattr(content, "_refuse_too_large", lambda *_: None)
     with pytest.raises(BadData, match="grows past the cap"):
         read(FORTY, max_bytes=100)
 
@@ -73,7 +73,9 @@ def test_read_table_finds_arff_behind_any_comment(read):
 
 def test_read_table_decodes_the_header_alone(read, monkeypatch):
     """Names in quotes, of several lines, behind blank ones; no other cell is decoded for them."""
-    monkeypatch.setattr(content.Text, "full_text", property(lambda text: pytest.fail("decoded")))
+    monkeypatch.setattr(
+        content.FileText, "full_text", property(lambda text: pytest.fail("decoded"))
+    )
     table = read('\r\n\n"the ""é""\nname",y\r\n' + FORTY[4:])
     assert table.feature_names == ('the "é"\nname',)
 
@@ -91,8 +93,8 @@ def test_read_table_says_the_same_without_the_compiled_module(read, monkeypatch,
         return repr((table.X.tolist(), table.y.tolist(), table.notes))
 
     compiled = said()
-    monkeypatch.setattr(content, "available", lambda: False)
-    monkeypatch.setattr("truerisk.readers.delimited_text.available", lambda: False)
+    monkeypatch.setattr(content, "is_available", lambda: False)
+    monkeypatch.setattr("truerisk.readers.delimited_text.is_available", lambda: False)
     monkeypatch.setattr(grid, "read_sheet", None)  # is not asked
     assert said() == compiled
 
@@ -146,7 +148,7 @@ def test_table_text_columns_are_codes_of_sorted_levels(read):
     assert "1 text column ('c') is one-hot encoded inside the folds" in table.notes
 
 
-@pytest.mark.parametrize("token", sorted(MISSING))
+@pytest.mark.parametrize("token", sorted(MISSING_TEXTS))
 def test_table_missing_tokens_are_nan(read, token):
     table = read(f"a,b,y\n1,5,u\n{token},4,v\n4,7,u\n3,2,v\n")
     assert np.isnan(table.X[1, 0])
@@ -322,10 +324,10 @@ def test_read_table_reads_what_was_written(tmp_path, cells, values, delimiter, n
     table = read_table(path, "y", delimiter=delimiter)
     codes, read_numbers = table.X.T
     back = [None if np.isnan(code) else table.levels[0][int(code)] for code in codes]
-    assert back == [None if word.strip() in MISSING else word.strip() for word in column]
+    assert back == [None if word.strip() in MISSING_TEXTS else word.strip() for word in column]
     assert read_numbers.tolist() == numbers
 
 
 @given(st.floats(allow_nan=False))
 def test_number_reads_every_float(value):
-    assert number(repr(value)) == value
+    assert parse_number(repr(value)) == value

@@ -25,7 +25,7 @@ from tests.support.rms_data import drawn
 
 import truerisk as tr
 from truerisk.comparison import method_pairs
-from truerisk.report.page import read_any
+from truerisk.report.page import result_from_dict
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{7*7}}"
 ARABIC = "\u202eمريض\u202c"
@@ -34,7 +34,7 @@ LONG = "x" * 10_000
 
 def draw_any(content: Any) -> str:
     """Return the page of a result that was written down."""
-    return read_any(content).to_html()
+    return result_from_dict(content).to_html()
 
 
 def told(page: str) -> str:

@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.report.conftest import draw_any, told
 
 import truerisk as tr
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 
 
 def test_assessment_page_of_many_rows_and_settings_stays_small(content):
@@ -31,7 +31,7 @@ def test_assessment_page_of_many_rows_and_settings_stays_small(content):
 def test_assessment_page_begins_with_the_conclusion(found, content):
     """Before any table: the number to report, the words of the assessment, what is missing."""
     page = told(found.to_html().partition("<table>")[0])
-    assert number(found.choice.value) in page
+    assert format_number(found.choice.value) in page
     for sentence in found.conclusion.split(". "):
         assert sentence.rstrip(".") in page
     page = draw_any({**content, "not_assessed": ["forest"]})
@@ -65,7 +65,7 @@ def test_assessment_page_of_a_learner_that_tunes_inside():
     assert row[2] is None
     drawn = found.to_html().partition("<bdi>absolute (lower is better)<")[2].partition("</tr>")[0]
     cells = re.findall("<bdi>([^<]*)<", drawn)
-    assert cells[:3] == ["inside", "–", number(row[3].value)]
+    assert cells[:3] == ["inside", "–", format_number(row[3].value)]
 
 
 def test_assessment_page_of_one_learner_without_a_grid():

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from tests.report.conftest import draw_any, told
 
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.report.audit_figures import draw_claim, draw_settings
 
 
@@ -23,8 +23,8 @@ def test_audit_page_has_claim_honest_risk_and_findings(audited, level, rungs):
     found = audited[level]
     page = told(found.to_html())
     for one in (found.claimed, found.honest, found.rough):
-        assert number(one.value) in page
-        assert number(one.loss_value) not in page.partition("Copy as SVG")[0]
+        assert format_number(one.value) in page
+        assert format_number(one.loss_value) not in page.partition("Copy as SVG")[0]
     for sentence in found.conclusion.split(". "):
         assert sentence.rstrip(".") in page
     for finding in found.findings:
@@ -52,7 +52,7 @@ def test_settings_figure_has_every_setting(audited):
     assert len(found.risks) == found.n_candidates == 58
     assert found.risks[found.chosen] == pytest.approx(found.claimed.value)
     rows = figure.table.rows
-    assert [row[1] for row in rows] == [number(r) for r in sorted(found.risks, reverse=True)]
+    assert [row[1] for row in rows] == [format_number(r) for r in sorted(found.risks, reverse=True)]
     assert sum(row[2] == "yes" for row in rows) == len(found.within_one_error)
     assert [row[0] for row in rows if row[3] == "yes"] == ["n_neighbors=3, weights=distance"]
     assert figure.svg.count("data-tip") == 58

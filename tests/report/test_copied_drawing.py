@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from truerisk.report.page import read_any
+from truerisk.report.page import result_from_dict
 
 SVG = "{http://www.w3.org/2000/svg}"
 MAY = ["clipboard-read", "clipboard-write"]
@@ -70,7 +70,7 @@ def test_drawing_is_saved_as_the_command_saves_it(show, content, tmp_path, kind)
         download.value.save_as(files[-1])
         assert not opened.said
         assert not opened.asked
-    names = [path.name for path in read_any(content).save_figures(tmp_path / "own", [kind])]
+    names = [path.name for path in result_from_dict(content).save_figures(tmp_path / "own", [kind])]
     assert download.value.suggested_filename in names
     light, dark = (path.read_bytes() for path in files)
     assert light == dark

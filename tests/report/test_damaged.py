@@ -9,8 +9,8 @@ from tests.report.conftest import draw_any
 
 import truerisk as tr
 from truerisk.extend import BadData, Refusal
-from truerisk.report.page import read_any
-from truerisk.results.json_values import parse
+from truerisk.report.page import result_from_dict
+from truerisk.results.json_values import parse_json
 
 LOST = object()
 
@@ -116,7 +116,7 @@ def test_damaged_json_is_refused_by_its_place(results, name, path, value, senten
     if value == [50.0, 40.0, 30.0, 20.0]:
         value = content["learners"]["lda"]["learning_curve"]["sizes"][::-1]
     with pytest.raises(BadData, match=sentence):
-        read_any(put(content, path, value))
+        result_from_dict(put(content, path, value))
 
 
 def large(path):
@@ -157,4 +157,4 @@ def test_foreign_json_is_refused(tmp_path, source, sentence):
         source(tmp_path / "a.json")
         source = tmp_path / "a.json"
     with pytest.raises(BadData, match=sentence):
-        draw_any(parse(source))
+        draw_any(parse_json(source))

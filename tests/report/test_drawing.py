@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import truerisk as tr
-from truerisk.report.figure import corners, evenly_spread_positions
+from truerisk.report.figure import evenly_spread_positions, find_corner_indices
 from truerisk.report.svg import Drawing, PixelScale, round_ticks, tick_text
 
 
@@ -46,12 +46,12 @@ def test_drawing_is_sound_xml_whatever_it_says():
     drawing.band([0, 1], [0, 0], [1, 1], "s0")
     drawing.point(0.5, 0.5, "s0", hostile, shape="diamond")
     drawing.bar(0, 1, 0, 1, "s0", hostile)
-    drawing.row(0.5, hostile)
+    drawing.row_label(0.5, hostile)
     drawing.note(0.5, hostile)
     drawing.box([0, 0.2, 0.4, 0.6, 1], 0.5, 5, "s0", hostile)
     drawing.cell(0, 0, 3, hostile)
     drawing.cell_text(0, 0, 3, hostile)
-    drawing.bottom_names({0.5: hostile}, hostile)
+    drawing.column_labels({0.5: hostile}, hostile)
     root = ET.fromstring(str(drawing.svg("name")))
     tags = {element.tag.rpartition("}")[2] for element in root.iter()}
     assert tags == {"svg", "title", "desc", "text", "line", "path", "rect"}
@@ -71,11 +71,16 @@ def test_corners_keep_the_line_and_its_area():
     rng = np.random.default_rng(0)
     y = rng.random(900) < 0.4
     roc = tr.RocCurve.from_scores(y, y + rng.standard_normal(900))
-    at = corners(roc.fpr, roc.tpr)
+    at = find_corner_indices(roc.fpr, roc.tpr)
     assert len(at) < len(roc.fpr)
     right, up, tpr = np.diff(roc.fpr[at]), np.diff(roc.tpr[at]), roc.tpr[at]
     assert right @ (tpr[1:] + tpr[:-1]) / 2 == pytest.approx(roc.auc, abs=1e-12)
     assert not (right * up).any()  # no slanted step: no two scores are equal
     # Points without weight stand on others.
-    assert corners(np.array([0, 0, 0, 1, 1]), np.array([0, 0.5, 0.5, 0.5, 1])) == [0, 2, 3, 4]
-    assert corners(np.zeros(3), np.zeros(3)) == [0, 2]
+    assert find_corner_indices(np.array([0, 0, 0, 1, 1]), np.array([0, 0.5, 0.5, 0.5, 1])) == [
+        0,
+        2,
+        3,
+        4,
+    ]
+    assert find_corner_indices(np.zeros(3), np.zeros(3)) == [0, 2]

@@ -7,9 +7,9 @@ from matplotlib.cbook import boxplot_stats
 from tests.report.conftest import draw_any
 
 import truerisk as tr
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.tables import five_numbers
-from truerisk.report.curves import draw_curves, draw_heat
+from truerisk.report.curves import draw_curves, draw_heat_map
 from truerisk.report.ladder import draw_boxes, draw_ladder, draw_stability
 from truerisk.report.rates import draw_calibration
 
@@ -22,9 +22,9 @@ def test_ladder_has_every_learner_and_the_whole_search(found, content):
         one = found.learners[row[0]]
         selected = None if one.selected is None else one.selected.value
         expected = (one.apparent.value, selected, one.risk.value)
-        assert row[1:4] == tuple(number(v) for v in expected)
+        assert row[1:4] == tuple(format_number(v) for v in expected)
         assert row[4] == str(one.risk.interval)
-    assert table.rows[-1][3] == number(found.choice.value)
+    assert table.rows[-1][3] == format_number(found.choice.value)
     far, near = (
         draw_ladder(tr.Assessment.from_dict({**content, "baseline": value})) for value in (9.0, 0.3)
     )
@@ -40,7 +40,7 @@ def test_curves_mark_what_each_criterion_chooses(found):
     assert figure.svg.count('class="line') == figure.svg.count("point ring") == 2
     chosen = [row for row in figure.table.rows if "← chosen" in row[1]]
     assert [row[0] for row in chosen] == [f"n_neighbors={curve.best_params['n_neighbors']}"]
-    assert number(curve.values[0]) in figure.table.rows[0][1]
+    assert format_number(curve.values[0]) in figure.table.rows[0][1]
     told = [row for row in figure.table.rows if "may be best (95 %)" in row[1]]
     assert len(told) == len(curve.best_set(0.95)) - 1 > 0
 
@@ -61,13 +61,13 @@ def test_curves_of_another_loss_have_their_own_drawing(content):
 
 
 def test_heat_grid_of_two_parameters(found):
-    figure = draw_heat("tree", found.curves["tree"], "heat")
+    figure = draw_heat_map("tree", found.curves["tree"], "heat")
     values = found.curves["tree"].values
     cells = [cell for row in figure.table.rows for cell in row[1:]]
-    assert sorted(cells) == sorted(number(v) for v in values)
+    assert sorted(cells) == sorted(format_number(v) for v in values)
     assert figure.svg.count('class="frame"') == 1
     assert figure.svg.count('class="cell') == 6
-    assert draw_heat("knn", found.curves["knn"], "heat") is None
+    assert draw_heat_map("knn", found.curves["knn"], "heat") is None
 
 
 def test_boxes_are_tukeys(content):
@@ -88,7 +88,7 @@ def test_calibration_has_a_point_per_bin(found, content):
     """Probabilities, shares and counts are those of the assessment; a null is no figure."""
     figure = draw_calibration(found.calibration)
     assert len(figure.table.rows) == len(found.calibration.counts)
-    assert figure.table.rows[0][1] == number(found.calibration.observed[0])
+    assert figure.table.rows[0][1] == format_number(found.calibration.observed[0])
     assert '<section id="calibration"' in draw_any(content)
     assert '<section id="calibration"' not in draw_any({**content, "calibration": None})
 

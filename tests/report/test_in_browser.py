@@ -9,8 +9,8 @@ from tests.report.browsing import findings
 from tests.report.conftest import ARABIC, HOSTILE, LONG
 
 import truerisk as tr
-from truerisk.core.formats import escape_and_truncate, number
-from truerisk.report.rates import Rates
+from truerisk.core.formats import escape_and_truncate, format_number
+from truerisk.report.rates import ThresholdRates
 
 SHOWN = ("tp", "fn", "fp", "tn", "sensitivity", "specificity", "precision", "npv", "error", "cost")
 
@@ -38,21 +38,21 @@ def test_slider_moves_the_numbers_to_those_of_python(show, content, found, score
     roc = found.roc if scores is None else tr.RocCurve.from_scores([0] * 32 + [1] * 32, scores)
     plain = content if scores is None else {**content, "roc": roc.to_dict()}
     opened = show(plain)
-    rates = Rates(tr.Assessment.from_dict(plain).roc)
+    rates = ThresholdRates(tr.Assessment.from_dict(plain).roc)
     last = len(rates.operating_points) - 1
     for i, call in enumerate(rates.operating_points):
         move(opened, last - i)
         told, point = shown(opened), roc.at(call.threshold)
-        assert told == {name: rates.numbers(i)[name] for name in SHOWN}
+        assert told == {name: rates.format_rates(i)[name] for name in SHOWN}
         assert told["tp"] == f"{point.true_positives:g}"
         assert told["fp"] == f"{point.false_positives:g}"
         for name in ("sensitivity", "specificity", "precision", "error"):
-            assert told[name] == number(getattr(point, name))
-        assert opened.text("#threshold-value") == rates.numbers(i)["threshold"]
+            assert told[name] == format_number(getattr(point, name))
+        assert opened.text("#threshold-value") == rates.format_rates(i)["threshold"]
     opened.page.focus("#threshold-slider")
     opened.page.keyboard.press("End")  # nothing is called positive: both rates are 0
     where = [opened.page.get_attribute("#figure-roc .drawing .here", name) for name in ("cx", "cy")]
-    assert [float(v) for v in where] == rates.data()["roc"][0]
+    assert [float(v) for v in where] == rates.slider_data()["roc"][0]
     assert shown(opened)["tp"] == shown(opened)["fp"] == "0"
     assert not opened.said
 
@@ -63,12 +63,12 @@ def test_costs_and_prevalence_move_the_expected_cost(show, content, found):
     opened.page.fill("#cost-fn", "5")
     opened.page.click("#least-cost")
     best = found.roc.at_cost(1, 5)
-    assert shown(opened)["cost"] == number(best.cost)
+    assert shown(opened)["cost"] == format_number(best.cost)
     assert opened.text("#threshold-value") == f"{best.threshold:.6g}"
     opened.page.fill("#prevalence", "0.05")
     opened.page.click("#least-cost")
     elsewhere = found.roc.at_cost(1, 5, prevalence=0.05)
-    assert shown(opened)["cost"] == number(elsewhere.cost)
+    assert shown(opened)["cost"] == format_number(elsewhere.cost)
     opened.page.fill("#prevalence", "5")
     assert shown(opened)["cost"] == "–"
     assert opened.page.get_attribute("#prevalence", "aria-invalid") == "true"

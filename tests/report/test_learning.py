@@ -8,9 +8,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from tests.report.conftest import draw_any
 
 import truerisk as tr
-from truerisk.core.formats import number
-from truerisk.report.learning import draw_learning, draw_over_time
-from truerisk.report.methods_text import methods_paragraph, references, repeat_info
+from truerisk.core.formats import format_number
+from truerisk.report.learning import draw_learning_figure, draw_risk_over_time
+from truerisk.report.methods_text import assessment_references, methods_paragraph, reproduction_info
 
 LOAD = tr.datasets.make_daily_load
 
@@ -18,13 +18,15 @@ LOAD = tr.datasets.make_daily_load
 def curve_of(content, name):
     """The figure of a learner's learning curve."""
     document = tr.Assessment.from_dict(content)
-    return draw_learning(document.learning_curves[name], document.learners[name].expected, name)
+    return draw_learning_figure(
+        document.learning_curves[name], document.learners[name].expected, name
+    )
 
 
 def course_of(content, name="ridge"):
     """The figure of a learner's risk over time."""
     document = tr.Assessment.from_dict(content)
-    return draw_over_time(name, document.learners[name], document, 0)
+    return draw_risk_over_time(name, document.learners[name], document, 0)
 
 
 def assessed(n: int, **more) -> tr.Assessment:
@@ -44,10 +46,13 @@ def test_learning_figure_has_every_size_and_the_law_beyond(content, learned) -> 
     one = learned.learners["knn"]
     sizes = [f"{size:g}" for size in one.learning_curve.sizes]
     assert [row[0] for row in figure.table.rows][: len(sizes)] == sizes
-    measured = [number(value) for value in one.learning_curve.values]
+    measured = [format_number(value) for value in one.learning_curve.values]
     assert [row[1] for row in figure.table.rows][: len(sizes)] == measured
     last = one.expected[-1]
-    said = f"{number(last.value)} [{number(last.interval.low)}, {number(last.interval.high)}]"
+    said = (
+        f"{format_number(last.value)} [{format_number(last.interval.low)}, "
+        f"{format_number(last.interval.high)}]"
+    )
     assert figure.caption == f"With twice the rows (120) expect {said}."
     assert figure.table.rows[-1][0] == "120"
     beyond = [at for at in one.expected if at.n_train > one.learning_curve.sizes[-1]]
@@ -67,9 +72,9 @@ def test_learning_section_says_who_has_none(content, learned) -> None:
     assert "tree: no learning curve: it takes" in page
     assert "Learning curves were measured on nested subsamples" in methods_paragraph(learned)
     assert f"With 120 rows, {learned.best} is expected" in methods_paragraph(learned)
-    assert any(one.startswith("Mukherjee") for one in references(learned))
+    assert any(one.startswith("Mukherjee") for one in assessment_references(learned))
     curved = [name for name in learned.ranking if name != "tree"]
-    assert f"learning_curve={curved!r}," in repeat_info(learned).call
+    assert f"learning_curve={curved!r}," in reproduction_info(learned).call
     for one in content["learners"].values():
         one.update(learning_curve=None, no_learning_curve=None)
     assert '<section id="learning"' not in draw_any(content)
@@ -82,10 +87,10 @@ def test_over_time_figure_has_every_stretch(dated) -> None:
     """Those of `risk_over_time` of the honest risk, with their band and what is said of a trend."""
     course = tr.risk_over_time(dated.risks["ridge"], LOAD.dates(600))
     figure = course_of(dated.to_dict())
-    assert [row[2] for row in figure.table.rows] == [number(v) for v in course.values]
+    assert [row[2] for row in figure.table.rows] == [format_number(v) for v in course.values]
     assert figure.table.rows[0][0] == str(course.starts[0])[:10]
     low, high = course.low[0], course.high[0]
-    assert figure.table.rows[0][3] == f"[{number(low)}, {number(high)}]"
+    assert figure.table.rows[0][3] == f"[{format_number(low)}, {format_number(high)}]"
     assert figure.caption == course.trend_sentence
     assert str(figure.svg).count('class="band') == 1
     assert str(figure.svg).count("data-tip") == len(course.values)
@@ -99,10 +104,10 @@ def test_over_time_figure_of_a_score() -> None:
     figure = course_of(found.to_dict(), "line")
     risk = found.risks["line"]
     course = tr.risk_over_time(risk, time)
-    assert figure.keys[-1].text == f"honest score: {number(risk.value)}"
-    assert [row[2] for row in figure.table.rows] == [number(v) for v in course.values]
+    assert figure.keys[-1].text == f"honest score: {format_number(risk.value)}"
+    assert [row[2] for row in figure.table.rows] == [format_number(v) for v in course.values]
     low, high = course.low[0], course.high[0]
-    assert figure.table.rows[0][3] == f"[{number(low)}, {number(high)}]"
+    assert figure.table.rows[0][3] == f"[{format_number(low)}, {format_number(high)}]"
     assert figure.table.head[2] == "accuracy"
     assert f"the accuracy {'rises' if course.slope > 0 else 'falls'}" in figure.caption
     assert ">Score over time</h2>" in found.to_html()

@@ -8,8 +8,8 @@ from tests.report.conftest import draw_any, told
 from tests.support.demsar import C45, DATA_SETS, METHODS
 
 import truerisk as tr
-from truerisk.core.formats import number
-from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
+from truerisk.core.formats import format_number
+from truerisk.report.many_figures import draw_pair_differences, draw_ranks, draw_values_heat_map
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_many_page_says_what_was_found(compared):
     for rank in compared.ranks:
         assert f"{rank:.3f}" in page
     for pair in compared.pairs:
-        assert number(pair.difference) in page
+        assert format_number(pair.difference) in page
         assert str(pair.interval) in page
     assert "1 of 56 values were missing; only the 13 data sets" in page
     assert compared.notes[0] in page
@@ -67,7 +67,7 @@ def test_many_page_of_few_data_sets_is_their_table(compared):
 def test_values_figure_frames_the_best(content, better, best):
     """One frame in each data set, more where they tie; what is missing has no cell."""
     content["terms"]["better"] = better
-    figure = draw_values(tr.ManyComparison.from_dict(content))
+    figure = draw_values_heat_map(tr.ManyComparison.from_dict(content))
     frames = sum(int((row == best(row)).sum()) for row in np.delete(C45, 3, 0)) + 1
     assert figure.svg.count('class="frame"') == frames
     assert figure.svg.count('class="cell ') == 4 * 14 - 1
@@ -76,11 +76,11 @@ def test_values_figure_frames_the_best(content, better, best):
 
 
 def test_effects_figure_has_intervals_and_the_region(content):
-    figure = draw_effects(tr.ManyComparison.from_dict(content))
+    figure = draw_pair_differences(tr.ManyComparison.from_dict(content))
     assert figure.svg.count("data-tip") == 6
     assert figure.svg.count('class="band s5"') == 1
     content["terms"]["rope"] = 0.0
-    assert 'class="band' not in draw_effects(tr.ManyComparison.from_dict(content)).svg
+    assert 'class="band' not in draw_pair_differences(tr.ManyComparison.from_dict(content)).svg
 
 
 def test_many_page_cuts_what_cannot_be_read(wild):

@@ -8,12 +8,12 @@ import pytest
 from sklearn.linear_model import Ridge
 
 import truerisk as tr
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.report.methods_text import (
     REFERENCES,
+    assessment_references,
     methods_paragraph,
-    references,
-    repeat_info,
+    reproduction_info,
 )
 
 BOTH = [REFERENCES["nested"], REFERENCES["cv"]]
@@ -27,9 +27,9 @@ def test_described_has_the_numbers(found):
         "knn (3 settings)",
         "bayes (one setting)",
         "outer 4-fold cross-validation, inner 3-fold cross-validation",
-        f"an estimated risk of {number(found.risks[found.best].value)}",
-        f"95 % interval {number(found.choice.interval.low)}",
-        f"the most frequent class was {number(found.baseline)}",
+        f"an estimated risk of {format_number(found.risks[found.best].value)}",
+        f"95 % interval {format_number(found.choice.interval.low)}",
+        f"the most frequent class was {format_number(found.baseline)}",
         "seed 0",
     ]
     assert [part for part in wanted if part not in text] == []
@@ -49,13 +49,13 @@ def test_references_hold_that_of_the_interval(content, word, grouped):
     """That of its form, grouped or not; a calibrated one says what no reference has."""
     changed = with_interval(content, word + grouped)
     document, form = tr.Assessment.from_dict(changed), tr.intervals.as_form(word)
-    assert references(document) == [*BOTH, form.reference]
+    assert assessment_references(document) == [*BOTH, form.reference]
     assert re.search(r"\b[A-Z]\w+ \w+.*\((19|20)\d\d\)\. ", form.reference)
     assert (form.caution in methods_paragraph(document)) or not form.caution
     said = "by 1.8 because training sets overlap, or by 1.0 to 2.5 if fits without a further fold"
     assert (said in methods_paragraph(document)) == (word in ("beta-cv", "log-cv", "logit-cv"))
     other = tr.Assessment.from_dict({**changed, "rule": "1-se"})
-    assert REFERENCES["1-se"] in references(other)
+    assert REFERENCES["1-se"] in assessment_references(other)
 
 
 def test_references_of_intervals_name_their_authors(content):
@@ -69,7 +69,7 @@ def test_references_of_intervals_name_their_authors(content):
     for word, author in authors.items():
         assert tr.intervals.as_form(word).reference.startswith(author)
     unknown = tr.Assessment.from_dict(with_interval(content, "to-come-grouped"))
-    assert references(unknown) == BOTH
+    assert assessment_references(unknown) == BOTH
 
 
 def test_described_of_one_learner_compares_nothing(content):
@@ -83,14 +83,14 @@ def test_described_of_one_learner_compares_nothing(content):
 
 def test_repeat_is_the_command_or_the_function(content, found):
     typed = {**content, "command": "truerisk assess a.csv --target y"}
-    assert repeat_info(tr.Assessment.from_dict(typed)).call == typed["command"]
-    called = repeat_info(found)
+    assert reproduction_info(tr.Assessment.from_dict(typed)).call == typed["command"]
+    called = reproduction_info(found)
     assert "cv=['3-fold', 'loo'], outer='4-fold'" in called.call
     facts = dict(called.facts)
     assert facts["seed"] == "0"
     assert facts["data fingerprint"] == found.risks["knn"].data_fingerprint
     older = {name: value for name, value in content.items() if name != "given"}
-    assert "groups" not in repeat_info(tr.Assessment.from_dict(older)).call
+    assert "groups" not in reproduction_info(tr.Assessment.from_dict(older)).call
 
 
 def test_repeat_run_as_it_is_printed_gives_the_same_numbers():
@@ -108,7 +108,7 @@ def test_repeat_run_as_it_is_printed_gives_the_same_numbers():
         scoring=["squared", "absolute"],
         validate={"subgroups": {"half": known["half"]}},
     )
-    call = repeat_info(tr.Assessment.from_dict(found.to_dict())).call
+    call = reproduction_info(tr.Assessment.from_dict(found.to_dict())).call
     assert "scoring=['squared', 'absolute']" in call
     assert "validate={'subgroups': {'half': half}}" in call
     typed = call.partition("\n")[2]

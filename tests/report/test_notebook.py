@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.report import page
-from truerisk.report.page import DARK, LIGHT
+from truerisk.report.page import DARK_CSS, LIGHT_CSS
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
 
@@ -61,7 +61,7 @@ def test_notebook_of_an_assessment_has_its_ladder(hostile):
     assert page.partition('<ul class="keys">')[2].count("<li>") == 4
 
 
-@pytest.mark.parametrize(("colours", "scheme"), [(LIGHT, "light"), (DARK, "dark")])
+@pytest.mark.parametrize(("colours", "scheme"), [(LIGHT_CSS, "light"), (DARK_CSS, "dark")])
 def test_notebook_has_the_colours_of_the_page(colours, scheme):
     light, dark = (Path(page.__file__).parent / "page.css").read_text().split("dark)", 1)
     style = light if scheme == "light" else dark.split("\n}\n")[0]

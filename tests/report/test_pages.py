@@ -10,7 +10,7 @@ from tests.report.conftest import ARABIC, HOSTILE, LONG, draw_any, told
 from tests.report.test_panels import slides
 
 import truerisk as tr
-from truerisk.results.json_values import parse
+from truerisk.results.json_values import parse_json
 
 PAGES = (
     "assessment", "audit scores", "audit bbc", "audit pairs", "audit nested", "many",
@@ -27,7 +27,7 @@ def test_page_is_small_and_drawn_again_from_its_file(results, tmp_path, name):
     written = results[name].to_html(tmp_path / "a.html")
     results[name].to_json(tmp_path / "a.json")
     assert (tmp_path / "a.html").read_text("utf-8") == written
-    assert draw_any(parse(tmp_path / "a.json")) == written
+    assert draw_any(parse_json(tmp_path / "a.json")) == written
     assert len(written.encode()) < 300_000
     ids = re.findall(r'\sid="([^"]+)"', written)
     assert len(ids) == len(set(ids))

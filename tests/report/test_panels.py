@@ -10,7 +10,7 @@ import pytest
 from truerisk.experiments import figures
 from truerisk.experiments.figures import Panel, PanelGroup, Report, Series, mean_line
 from truerisk.extend import BadData
-from truerisk.report.panels import REACH, Line, Lines, draw_panels
+from truerisk.report.panels import BAND_STD_ERRORS, LineSeries, LinesPanel, draw_panels
 from truerisk.report.svg import Mark
 
 X = np.arange(5)
@@ -210,10 +210,10 @@ def test_report_is_drawn_with_matplotlib():
 
 def test_lines_of_results_have_the_fields_of_an_experiment():
     """Pages are drawn without the experiments, by the same functions and with the same bands."""
-    for own, theirs in ((Line, Series), (Lines, Panel)):
+    for own, theirs in ((LineSeries, Series), (LinesPanel, Panel)):
         mine, others = ({f.name: f.default for f in fields(cls)} for cls in (own, theirs))
         assert mine == others
-    assert REACH == figures.BAND_STD_ERRORS
+    assert BAND_STD_ERRORS == figures.BAND_STD_ERRORS
 
 
 def shown(opened) -> tuple[list[str], list[int]]:

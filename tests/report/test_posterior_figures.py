@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
 from truerisk.extend import BadData
-from truerisk.report.record_figures import figure_of
+from truerisk.report.record_figures import draw_main_figure
 from truerisk.report.svg import Mark
 
 X, Y = tr.datasets.make_simple(50, random_state=0)
@@ -34,7 +34,7 @@ def area_of(xs, ys) -> float:
 )
 def test_posterior_figure_has_its_mass_its_mean_and_its_bound(posterior):
     """All but the ends lies under the line; mean and bound stand where they are, as high as it."""
-    figure = figure_of(posterior)
+    figure = draw_main_figure(posterior)
     line, mean, bound = marks_of(figure, "line")
     assert area_of(line.xs, line.ys) == pytest.approx(0.998, abs=2e-3)
     assert posterior.cdf(bound.xs[0]) == pytest.approx(0.95)
@@ -47,7 +47,7 @@ def test_posterior_figure_has_its_mass_its_mean_and_its_bound(posterior):
 
 def test_rule_without_a_posterior_has_no_picture():
     found = tr.bayesian_error(np.eye(3)[:, :2], np.zeros(3), X, np.arange(50) % 3)
-    assert figure_of(found) is None
+    assert draw_main_figure(found) is None
     assert "<svg" not in found._repr_html_()
     assert str(found).startswith("error 0.8709, prior proper; by class 0 ")
     with pytest.raises(BadData, match="this RulePosterior has no picture"):
@@ -58,7 +58,7 @@ def test_selection_bias_stands_between_its_boxes():
     """By hand: four repetitions, the smaller of two estimates each time."""
     estimates = [[0.1, 0.4], [0.3, 0.2], [0.2, 0.5], [0.1, 0.3]]
     why = tr.SelectionBias(estimates, [0, 1, 0, 0], [[0.25, 0.25]] * 4)
-    figure = figure_of(why)
+    figure = draw_main_figure(why)
     means = [mark.xs[0] for mark in marks_of(figure, "point")]
     assert means == pytest.approx([0.15, 0.75 * 0.175 + 0.25 * 0.35, 0.25, 0.25])
     assert list(figure.drawing.names.values()) == [*why.parts]
@@ -73,12 +73,12 @@ def test_selection_bias_stands_between_its_boxes():
 def test_sample_plan_figure():
     """The bound is lowest at the best way to share; a width alone is the posterior to expect."""
     plan = tr.plan_sample({30: 0.25, 60: 0.21, 150: 0.19}, n=180)
-    error, bound = marks_of(figure_of(plan), "line")
-    (best,) = marks_of(figure_of(plan), "point")
+    error, bound = marks_of(draw_main_figure(plan), "line")
+    (best,) = marks_of(draw_main_figure(plan), "point")
     assert best.xs[0] == plan.best.n_tuning == bound.xs[int(np.argmin(bound.ys))]
     assert (np.diff(error.ys) < 0).all()
     plan = tr.plan_sample(0.15, width=0.05)
     expected = tr.ErrorPosterior(plan.n_errors, plan.n_test)
-    _, mean, _ = marks_of(figure_of(plan), "line")
+    _, mean, _ = marks_of(draw_main_figure(plan), "line")
     assert mean.xs[0] == pytest.approx(expected.mean) == pytest.approx(0.15, abs=0.001)
     assert expected.interval(0.95) == plan.interval

@@ -5,15 +5,15 @@ import pytest
 
 import truerisk as tr
 from truerisk import RocCurve
-from truerisk.core.formats import number
-from truerisk.report.figure import MOST_POINTS
-from truerisk.report.rates import Rates
+from truerisk.core.formats import format_number
+from truerisk.report.figure import MAX_LINE_POINTS
+from truerisk.report.rates import ThresholdRates
 from truerisk.results.roc import PrecisionRecall
 
 
-def rates_of(curve) -> Rates:
+def rates_of(curve) -> ThresholdRates:
     """The curve as the page reads it."""
-    return Rates(RocCurve.from_dict(curve.to_dict()))
+    return ThresholdRates(RocCurve.from_dict(curve.to_dict()))
 
 
 def drawn(n, seed=0):
@@ -38,21 +38,25 @@ def test_rates_start_at_the_fewest_wrong_calls():
     curve = tr.RocCurve.from_scores(*drawn(200))
     rates = rates_of(curve)
     assert rates.operating_points[rates.slider_start].threshold == curve.at_cost().threshold
-    assert rates.numbers(rates.slider_start)["cost"] == number(curve.at_cost().cost)
-    assert rates.numbers(0)["precision"] == "–"
-    assert rates.numbers(0)["threshold"].startswith("∞")
-    assert rates.numbers(len(rates.operating_points) - 1)["npv"] == "–"
+    assert rates.format_rates(rates.slider_start)["cost"] == format_number(curve.at_cost().cost)
+    assert rates.format_rates(0)["precision"] == "–"
+    assert rates.format_rates(0)["threshold"].startswith("∞")
+    assert rates.format_rates(len(rates.operating_points) - 1)["npv"] == "–"
 
 
 def test_rates_have_the_average_precision_of_the_curve():
     y, scores = drawn(100)
     curve = tr.RocCurve.from_scores(y, scores)
-    expected = number(curve.precision_recall().average_precision)
+    expected = format_number(curve.precision_recall().average_precision)
     assert f"precision {expected} of all" in rates_of(curve).draw_precision_recall().caption
     weighted = tr.RocCurve.from_scores(
         y, scores, weights=np.random.default_rng(1).uniform(size=100)
     )
-    assert 0 < PrecisionRecall.from_sweep(rates_of(weighted).sweep, "").average_precision <= 1
+    assert (
+        0
+        < PrecisionRecall.from_sweep(rates_of(weighted).threshold_counts, "").average_precision
+        <= 1
+    )
 
 
 def test_rates_of_many_thresholds_are_thinned():
@@ -60,6 +64,6 @@ def test_rates_of_many_thresholds_are_thinned():
     curve = tr.RocCurve.from_scores(*drawn(5000))
     y, scores = drawn(5000)
     rates = rates_of(tr.RocCurve.from_scores(y, scores + np.linspace(0, 1e-6, 5000)))
-    assert len(rates.operating_points) == MOST_POINTS
+    assert len(rates.operating_points) == MAX_LINE_POINTS
     assert rates.operating_points[0].true_positives == 0
     assert rates.operating_points[-1].false_positives == curve.n_negative

@@ -15,10 +15,10 @@ from tests.report.conftest import draw_any, told
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.extend import Interval
-from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
-from truerisk.report.validation_page import verdict
+from truerisk.report.validation_figures import draw_calibration_curve, draw_net_benefit
+from truerisk.report.validation_page import describe_measures
 
 X, Y, _ = drawn()
 
@@ -34,14 +34,14 @@ def test_validation_page_says_every_measure(validated):
     for part in (validated.discrimination, validated.calibration):
         for one in part.measures.values():
             for value in (one.honest, one.apparent, one.training, one.test, one.corrected):
-                assert number(value) in page
+                assert format_number(value) in page
             assert one.interval is None or str(one.interval) in page
     assert "corrected for optimism by 4 bootstrap samples" in page
     for name in ("Steyerberg", "Cox", "Austin", "Vickers", "Harrell"):
         assert name in page
     assert "tr.validate(search, X, y, replicates=4)" in page
     assert validated.checklist.methods_text in page
-    area = number(validated.discrimination["auc"].honest)
+    area = format_number(validated.discrimination["auc"].honest)
     assert f"Answers of all folds, pooled. AUC, mean over folds, {area}" in page
 
 
@@ -61,7 +61,7 @@ def test_validation_page_explains_the_side_of_miscalibration(validated, slope, l
             around = Interval(value - reach, value + reach, "sandwich", 0.95)
             known = validated.calibration[word]
             measures[word] = replace(known, honest=value, interval=around)
-        return verdict(
+        return describe_measures(
             replace(validated, calibration=replace(validated.calibration, measures=measures))
         )
 
@@ -93,7 +93,7 @@ def test_calibration_figure_has_a_bar_for_each_bin(validated):
     figure = draw_calibration_curve(validated.calibration.curve, validated.calibration)
     filled = sum(count > 0 for side in validated.calibration.counts for count in side)
     assert figure.svg.count('class="bar ') == filled
-    drawing = draw_benefit(validated.net_benefit).drawing
+    drawing = draw_net_benefit(validated.net_benefit).drawing
     heights = [float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", drawing.svg(""))]
     assert max(heights) <= drawing.y.start + 0.1
     assert min(validated.net_benefit.treat_all) < drawing.y.low
@@ -113,7 +113,7 @@ def test_validation_page_of_numbers():
     page = told(found.to_html())
     assert "Whether answers are right on average" in page
     assert "Validation on 120 rows" in page
-    assert f"On held-out rows R² is {number(found.calibration['explained'].honest)}" in page
+    assert f"On held-out rows R² is {format_number(found.calibration['explained'].honest)}" in page
     assert "probabilities" not in page.partition("Calibration")[0]
     assert "event" not in page.partition("Calibration")[2].partition("Net benefit")[0]
     figure = draw_calibration_curve(found.calibration.curve, found.calibration)

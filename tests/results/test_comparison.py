@@ -6,11 +6,11 @@ from scipy.stats import t as student
 
 import truerisk as tr
 from truerisk.comparison.paired import PairedCV
-from truerisk.comparison.paired_tests import Tolerance
+from truerisk.comparison.paired_tests import PairedTestOptions
 from truerisk.comparison.pairing import PairedLosses as PairedRisks
 from truerisk.extend import BadArgument
-from truerisk.results.best_set import SHARPNESS, may_be_best
-from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, Influences, PairedLosses
+from truerisk.results.best_set import WEIGHT_SHARPNESS, may_be_best
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, CandidateLosses, Influences
 
 A = np.array([0.12, 0.10, 0.14, 0.08, 0.16, 0.11])
 B = np.array([0.15, 0.13, 0.14, 0.12, 0.18, 0.10])
@@ -37,7 +37,7 @@ RNG = np.random.default_rng(0)
 
 def equal_shares(losses, groups=None):
     n = losses.shape[1]
-    return PairedLosses(losses, np.full(n, 1 / n), groups)
+    return CandidateLosses(losses, np.full(n, 1 / n), groups)
 
 
 def plainly(losses, level):
@@ -45,7 +45,7 @@ def plainly(losses, level):
     n_candidates, n = losses.shape
     best = losses.mean(axis=1).argmin()
     noises = (losses - losses[best]).std(axis=1, ddof=1) / np.sqrt(n)
-    sharp = SHARPNESS / np.median(noises[noises > 1e-12])
+    sharp = WEIGHT_SHARPNESS / np.median(noises[noises > 1e-12])
     kept = []
     for r in range(n_candidates):
         others = [s for s in range(n_candidates) if s != r]
@@ -81,9 +81,9 @@ def test_may_be_best_weights_rows_and_takes_groups_as_units():
     """Rows without weight do not count. Rows that come four times in a group tell as each once."""
     losses = RNG.integers(0, 2, (4, 30)).astype(float)
     weights = RNG.integers(0, 3, 30)
-    mine = may_be_best(PairedLosses(losses, weights / weights.sum()), 0.8)
+    mine = may_be_best(CandidateLosses(losses, weights / weights.sum()), 0.8)
     rest = weights > 0
-    cut = PairedLosses(losses[:, rest], weights[rest] / weights.sum())
+    cut = CandidateLosses(losses[:, rest], weights[rest] / weights.sum())
     assert mine.tolist() == may_be_best(cut, 0.8).tolist()
     assert mine[(losses @ weights).argmin()]
     losses = RNG.exponential(size=(9, 20)) + 0.12 * np.arange(9)[:, None]
@@ -142,19 +142,19 @@ def drawn_losses(seed):
         losses = (losses > 1.2).astype(float)
     groups = np.arange(n) // 3 if seed % 3 == 0 else None
     one_row = np.full(n_candidates, 1 / n if seed % 2 else 0.0)
-    return PairedLosses(losses, np.full(n, 1 / n), groups, one_row)
+    return CandidateLosses(losses, np.full(n, 1 / n), groups, one_row)
 
 
 def one_sided(paired, a, b, level):
     """Whether the paired test says at this level that a is worse."""
-    n = len(paired.shares)
+    n = len(paired.row_weights)
     of = [
-        Influences(paired.losses[c], np.arange(n), paired.shares, paired.groups, 5, step, None)
+        Influences(paired.losses[c], np.arange(n), paired.row_weights, paired.groups, 5, step, None)
         for c, step in ((a, paired.one_row[a]), (b, paired.one_row[b]))
     ]
-    values = tuple(float(paired.losses[c] @ paired.shares) for c in (a, b))
-    pairs = PairedRisks(values=values, influences=tuple(of), scale=max(values))
-    return PairedCV().compare(pairs, Tolerance()).shows_worse(level)
+    values = tuple(float(paired.losses[c] @ paired.row_weights) for c in (a, b))
+    pairs = PairedRisks(values=values, influences=tuple(of), loss_scale=max(values))
+    return PairedCV().compare(pairs, PairedTestOptions()).shows_worse(level)
 
 
 @pytest.mark.parametrize("level", [0.8, 0.95])
@@ -164,7 +164,7 @@ def test_may_be_best_excludes_only_what_the_one_sided_paired_interval_excludes(l
     for seed in range(150):
         paired = drawn_losses(seed)
         kept = may_be_best(paired, level)
-        best = int((paired.losses @ paired.shares).argmin())
+        best = int((paired.losses @ paired.row_weights).argmin())
         shown = [c != best and one_sided(paired, c, best, level) for c in range(len(kept))]
         n_out += int((~kept).sum())
         assert all(told for told, may_be in zip(shown, kept, strict=True) if not may_be)

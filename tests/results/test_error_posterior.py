@@ -12,7 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk import ErrorPosterior
 from truerisk.extend import BadArgument, BadData, Refusal
-from truerisk.statistics.sample_size import expected_measures
+from truerisk.statistics.sample_size import expected_posterior_summary
 
 GOLDEN = [
     (0, 60, 0.0479239521, 4.3368086899e-19, 0.0005120328),
@@ -158,7 +158,7 @@ def test_quantile_far_out_in_the_tail_is_a_number():
     """Where SciPy's inverse ends in NaN, the quantile still has its probability below it."""
     posterior = ErrorPosterior(3, 20)
     assert posterior.cdf(posterior.quantile(1e-300)) == pytest.approx(1e-300)
-    assert expected_measures(0.1, 20, 1e-300, (1, 1))["ub"] > 0
+    assert expected_posterior_summary(0.1, 20, 1e-300, (1, 1))["ub"] > 0
     assert str(ErrorPosterior(6, 60)) == (
         "6 errors in 60 rows, prior Beta(1, 1): mean 0.1129, 95 % interval [0.0474, 0.2019] (beta)"
     )

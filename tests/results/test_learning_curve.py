@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from truerisk.extend import Refusal
-from truerisk.results.learning_curve import FASTEST, N_EXPONENTS, SLOWEST, PowerLaw
+from truerisk.results.learning_curve import MAX_EXPONENT, MIN_EXPONENT, N_EXPONENTS, PowerLaw
 
 SIZES = np.array([10.0, 20.0, 40.0, 80.0, 160.0])
 CORRELATED = 4e-4 * (0.6 + 0.4 * np.eye(5))
@@ -15,7 +15,7 @@ def by_a_grid(law: PowerLaw, n: float) -> tuple[float, float, float]:
     W, one, risks, weights = law._precision, np.ones(len(law.sizes)), [], []
     level = np.linspace(0.001, 0.3, 150)[:, None]
     fall = np.linspace(0.0, 0.6, 151)[None, :] + 0.002
-    for c in np.linspace(SLOWEST, FASTEST, N_EXPONENTS):
+    for c in np.linspace(MIN_EXPONENT, MAX_EXPONENT, N_EXPONENTS):
         x = (law.sizes / law.sizes[-1]) ** -c
         b = fall / (x[0] - 1)
         a = level - b

@@ -26,14 +26,14 @@ def test_sweep_counts_every_threshold():
     found = list(zip(SWEEP.true_positives, SWEEP.false_positives, strict=True))
     assert found == [counts(t) for t in EVERY]
     for threshold in (-9.0, -0.3, 0.05, 0.1, 9.0, np.inf, -np.inf):
-        point = SWEEP.point_at(threshold)
+        point = SWEEP.operating_point_at(threshold)
         assert (point.true_positives, point.false_positives) == counts(threshold)
         assert point.threshold == threshold
         assert point.error == ((threshold <= SCORES) != POSITIVE).mean()
 
 
 def test_precision_is_none_where_nothing_is_called_positive():
-    point = SWEEP.point_at(np.inf)
+    point = SWEEP.operating_point_at(np.inf)
     assert point.precision is None
     said = "threshold inf (given): sensitivity 0.0000, specificity 1.0000, precision –"
     assert str(point) == said
@@ -100,7 +100,7 @@ def test_sweep_counts_rows_by_weight():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: SWEEP.point_at(np.nan), BadData, "NaN"),
+        (lambda: SWEEP.operating_point_at(np.nan), BadData, "NaN"),
         (lambda: SWEEP.at_cost(-1, 1), BadData, "false positive costs -1"),
         (lambda: SWEEP.at_cost(1, np.inf), BadData, "false negative costs inf"),
         (lambda: SWEEP.at_cost(0, 0), BadData, "neither error costs"),

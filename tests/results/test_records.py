@@ -176,7 +176,7 @@ def test_from_json_reads_a_file_and_at_most_max_bytes(tmp_path):
 @pytest.mark.parametrize("content", [[["nan", 1, -2.5]], [[1, 2], [3, "inf"]], [[1e149]]])
 def test_lines_of_reads_the_same_at_once_as_one_by_one(content):
     value = JsonValue(content)
-    found = value.lines_of(JsonValue.any_number, int, float)
+    found = value.read_rows(JsonValue.any_number, int, float)
     one_by_one = [[entry.any_number() for entry in line.entries()] for line in value.entries()]
     assert np.array_equal(found, one_by_one, equal_nan=True)
 

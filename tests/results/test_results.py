@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.exceptions import FitFailedWarning, UnknownName
-from truerisk.results.finding import CODES, Finding, by_severity
+from truerisk.results.finding import FINDING_CODES, Finding, sort_by_severity
 from truerisk.results.interval import Breakdown
 
 RNG = np.random.default_rng(0)
@@ -146,7 +146,7 @@ def test_finding_prints_what_is_wrong_and_what_to_do():
 def test_findings_by_severity_begin_with_the_most_serious():
     """Equal ones keep their order."""
     codes = ["flat-curve", "edge-of-grid", "claim-refuted", "many-candidates"]
-    found = by_severity([Finding(code, "x", "y") for code in codes])
+    found = sort_by_severity([Finding(code, "x", "y") for code in codes])
     assert [f.code for f in found] == [codes[2], codes[1], codes[3], codes[0]]
 
 
@@ -154,9 +154,9 @@ def test_codes_stand_on_the_page_are_made_by_a_check_and_have_a_test():
     page = (ROOT / "docs" / "audit.md").read_text("utf-8")
     tests = [path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__)]
     tested = "\n".join(path.read_text("utf-8") for path in tests)
-    for code in CODES:
-        assert re.search(rf"^\| `{code}` \| {CODES[code][0]} \|", page, re.MULTILINE), code
+    for code in FINDING_CODES:
+        assert re.search(rf"^\| `{code}` \| {FINDING_CODES[code][0]} \|", page, re.MULTILINE), code
         assert f'"{code}"' in tested, code
     sources = (path.read_text("utf-8") for path in (ROOT / "src" / "truerisk").rglob("*.py"))
     made = {code for text in sources for code in re.findall(r'\bFinding\(\s*"([^"]+)"', text)}
-    assert made == set(CODES)
+    assert made == set(FINDING_CODES)

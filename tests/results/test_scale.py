@@ -15,9 +15,9 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_sco
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import truerisk as tr
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.extend import Interval
-from truerisk.results.interval import ERROR, Scale, are_tied
+from truerisk.results.interval import LOSS_SCALE, Scale, are_tied
 
 X, Y = make_classification(150, 6, flip_y=0.2, random_state=1)
 NUMBERS = X @ np.arange(6.0) + np.random.default_rng(0).normal(0, 8, 150)
@@ -50,8 +50,8 @@ def numbers_of(*estimates):
     """Return what is shown of scores and the losses of the same answers, as they are printed."""
     shown, hidden = set(), set()
     for one in estimates:
-        shown |= set(map(number, ends(one.value, one.interval)))
-        hidden |= set(map(number, ends(one.loss_value, one.loss_interval)))
+        shown |= set(map(format_number, ends(one.value, one.interval)))
+        hidden |= set(map(format_number, ends(one.loss_value, one.loss_interval)))
     return shown, hidden - shown
 
 
@@ -70,11 +70,15 @@ def read_in(view):
 def test_scale_turns_values_intervals_and_differences():
     """Perfect − risk, the ends of intervals swapped; errors stay as they are."""
     auc, interval = Scale(1.0), Interval(0.25, 0.5, "wald")
-    assert (auc.value(0.25), auc.interval(interval).low, auc.gap(0.25)) == (0.75, 0.5, -0.25)
+    assert (auc.value(0.25), auc.interval(interval).low, auc.convert_difference(0.25)) == (
+        0.75,
+        0.5,
+        -0.25,
+    )
     assert auc.interval(auc.interval(interval)) == interval
     assert auc.value(None) is auc.interval(None) is None
-    assert ERROR.interval(interval) is interval
-    assert (ERROR.value(0.25), ERROR.gap(0.25)) == (0.25, 0.25)
+    assert LOSS_SCALE.interval(interval) is interval
+    assert (LOSS_SCALE.value(0.25), LOSS_SCALE.convert_difference(0.25)) == (0.25, 0.25)
 
 
 @pytest.mark.parametrize("unit", [1e-200, 1e-14, 1.0, 1e9])
@@ -125,7 +129,7 @@ def test_as_loss_turns_a_score_and_its_further_scores_over(scoring, called):
     assert loss.scores["1 - f1"].value == 1 - found.scores["f1"].value
     assert loss.scores["brier"] is found.scores["brier"]
     assert loss.to_metrics()[called] == pytest.approx(loss.value)
-    assert str(loss).startswith(f"risk {number(loss.value)} ({loss.named_scoring}, 5-fold)")
+    assert str(loss).startswith(f"risk {format_number(loss.value)} ({loss.named_scoring}, 5-fold)")
     assert loss.as_loss().to_dict() == loss.to_dict()
 
 
@@ -299,11 +303,11 @@ def test_assessment_shows_the_loss_of_a_score_nowhere(scoring):
     for view in (page, text, found._repr_html_()):
         assert shown <= read_in(view)
         assert not hidden & read_in(view)
-    assert f"Report {number(found.choice.value)} (" in found.conclusion
+    assert f"Report {format_number(found.choice.value)} (" in found.conclusion
     assert "Report this score" in page
     assert "larger is better" in text
     assert "lower is better" not in page + text
-    assert f"with {risk.named_scoring} {number(risk.value)} (95 % interval" in page
+    assert f"with {risk.named_scoring} {format_number(risk.value)} (95 % interval" in page
     content = found.to_dict()["choice"]
     assert (content["value"], content["greater_is_better"]) == (found.choice.value, True)
 
@@ -311,7 +315,7 @@ def test_assessment_shows_the_loss_of_a_score_nowhere(scoring):
 def test_assessment_of_errors_shows_risks_and_further_scores():
     """What to report of each score is that of the whole search."""
     found = assessed("zero-one", "auc", "log")
-    assert f"Report {number(found.choice.value)} (" in found.conclusion
+    assert f"Report {format_number(found.choice.value)} (" in found.conclusion
     assert "Report this risk" in found.to_html()
     assert found.to_dict()["choice"]["greater_is_better"] is False
     table, scores = found.scorecard(), found.choice.scores
@@ -354,7 +358,7 @@ def test_audit_speaks_of_scores_where_its_search_does():
     squared = GridSearchCV(*OF_NUMBERS["ridge"], cv=5, scoring="neg_mean_squared_error")
     errors = tr.audit(squared.fit(X, NUMBERS), X, NUMBERS)
     assert errors.claimed.value == pytest.approx(squared.best_score_)
-    assert errors.conclusion.startswith(f"best_score_ {number(squared.best_score_)} ")
+    assert errors.conclusion.startswith(f"best_score_ {format_number(squared.best_score_)} ")
     assert errors.honest.scoring == errors.claimed.scoring == "neg_mean_squared_error"
     assert errors.honest.value < 0
     assert "Report this score" in errors.to_html()
@@ -369,13 +373,16 @@ def test_page_has_one_auc(scoring):
     assert "delong" not in page.casefold()
     told = set(re.findall(r"(?:AUC|ROC curve was) (\d\.\d{4})", page))
     if not scoring:
-        assert told == {number(roc.auc)}
+        assert told == {format_number(roc.auc)}
         assert "of all predictions pooled" in page
         return
     risk = found.risks[found.best]
     auc = risk if scoring == ("auc",) else risk.scores["auc"]
-    assert told == {number(auc.value)}
-    assert f"AUC {number(auc.value)}, 95 % interval {number(auc.interval.low)} to" in page
+    assert told == {format_number(auc.value)}
+    assert (
+        f"AUC {format_number(auc.value)}, 95 % interval {format_number(auc.interval.low)} to"
+        in page
+    )
     assert str(auc.interval) in found.plot_roc().get_legend().get_texts()[0].get_text()
 
 
@@ -387,5 +394,5 @@ def test_page_of_a_validation_has_one_auc():
     whole = found.to_html().replace('id="rates"', 'id="shown"')
     for page in (found.validation.to_html(), whole):
         told = set(re.findall(r"(?:AUC|AUC is|ROC curve was) (\d\.\d{4})", plain(page)))
-        assert told == {number(auc.honest)}
+        assert told == {format_number(auc.honest)}
         assert str(auc.interval) in plain(page)

@@ -11,7 +11,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
 from truerisk.extend import BadArgument, BadData, Refusal
-from truerisk.intervals.bootstrapped_choice import corrected_by_bootstrap
+from truerisk.intervals.bootstrapped_choice import correct_risk_by_bootstrap
 
 X, Y = tr.datasets.make_simple(60, random_state=0)
 GRID = {"n_neighbors": [1, 3, 9, 21]}
@@ -88,10 +88,10 @@ def test_selection_bias_of_curve_has_the_arithmetic_of_bbc(curve):
     """The rows that a sample missed give the value of `bbc`, within the noise of 4000 samples."""
     why = tr.SelectionBias.of_curve(curve, 4000)
     losses = np.array([one.losses for one in curve])
-    known = corrected_by_bootstrap(losses, np.random.default_rng(1), replicates=4000)
-    spread = known.replicates.std() / np.sqrt(4000)
+    known = correct_risk_by_bootstrap(losses, np.random.default_rng(1), replicates=4000)
+    spread = known.bootstrap_risks.std() / np.sqrt(4000)
     assert why.true_of_chosen.mean == pytest.approx(known.value, abs=5 * spread)
-    assert why.shares == pytest.approx(known.frequencies / 4000, abs=0.05)
+    assert why.shares == pytest.approx(known.selection_counts / 4000, abs=0.05)
     weights = np.bincount(why.chosen, minlength=4) / why.n_repetitions
     assert why.unselected.mean == pytest.approx(weights @ curve.values, abs=0.005)
     assert "±" not in str(why)

@@ -13,7 +13,7 @@ from tests.support.data import checked
 
 import truerisk as tr
 from truerisk.extend import Family
-from truerisk.search.as_given import PairedDifference, paired_difference, untuned_candidate
+from truerisk.search.as_given import PairedDifference, find_untuned_candidate, paired_difference
 
 KNN = KNeighborsClassifier()
 GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
@@ -45,7 +45,7 @@ SAID = "uning is not shown to help: the untuned setting"
     ids=str,
 )
 def test_number_as_given_finds_setting_by_value(model, grid, place):
-    assert untuned_candidate(Family.from_grid(model, grid)) == place
+    assert find_untuned_candidate(Family.from_grid(model, grid)) == place
 
 
 def says_untuned_suffices(search):
@@ -64,7 +64,7 @@ def test_untuned_note_has_difference_of_losses_on_same_folds(simple):
     found = tr.assess({"knn": (KNN, GRID)}, *simple)
     assert f"T{SAID} (n_neighbors=5)" in found.conclusion
     assert f"T{SAID} (n_neighbors=5)" in found.to_html()
-    assert found.learners["knn"].as_given.suffices(0.95)
+    assert found.learners["knn"].as_given.is_untuned_sufficient(0.95)
 
 
 def test_untuned_note_is_missing_if_tuning_helps_at_the_level():
@@ -77,7 +77,7 @@ def test_untuned_note_is_missing_if_tuning_helps_at_the_level():
     assert chosen.best_params_ == {"n_neighbors": 41}
     assert not says_untuned_suffices(chosen)
     found = tr.assess({"knn": (ONE, HELPS)}, *OVERLAPPING)
-    assert found.learners["knn"].as_given.gain.exceeds_noise(0.95)
+    assert found.learners["knn"].as_given.tuning_gain.exceeds_noise(0.95)
     assert SAID not in found.conclusion
 
 

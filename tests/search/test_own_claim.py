@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.core.family import tunes_inside
-from truerisk.estimation.problem import problem_of_call
+from truerisk.estimation.problem import problem_from_arguments
 from truerisk.extend import Family
 from truerisk.search.own_claim import claimed_risk
 
@@ -78,7 +78,7 @@ def test_selected_risk_is_missing_with_reason_if_nothing_is_claimed():
 def test_claimed_by_gives_reason_if_search_cannot_be_fitted():
     search = GridSearchCV(KNN, {"n_neighbors": [1, 39]}, cv=2, error_score="raise")
     like = tr.estimate_risk(GaussianNB(), X, Y, cv="holdout")
-    why = claimed_risk(problem_of_call(Family.from_grid(search), X, Y), like)
+    why = claimed_risk(problem_from_arguments(Family.from_grid(search), X, Y), like)
     assert why.startswith("GridSearchCV cannot be fitted on all rows: Expected n_neighbors")
 
 

@@ -22,10 +22,10 @@ from tests.support.data import checked
 import truerisk as tr
 from truerisk.auditing.on_scores import score_findings
 from truerisk.extend import Refusal
-from truerisk.search.claim import scale_of
+from truerisk.search.claim import make_score_scale
 from truerisk.search.reading import (
     read_claim,
-    read_grid,
+    read_grid_search,
     read_lasso,
     read_logistic,
     read_ridge,
@@ -38,8 +38,8 @@ GRID = {"n_neighbors": [1, 3, 5, 9, 15]}
 def test_grid_search_claim_is_that_of_cv_results(grid_search):
     search = grid_search(cv=12)
     claim = read_claim(search)
-    assert claim.search == "GridSearchCV"
-    assert claim.exact
+    assert claim.search_name == "GridSearchCV"
+    assert claim.is_exact
     assert claim.score == search.best_score_
     assert claim.best_params == search.best_params_
     assert claim.scores.shape == (5, 12)
@@ -50,17 +50,19 @@ def test_grid_search_claim_is_that_of_cv_results(grid_search):
 
 def test_grid_search_of_several_metrics_claims_the_one_that_chose(grid_search):
     search = grid_search(scoring=["accuracy", "roc_auc"], refit="roc_auc")
-    claim = read_grid(search)
+    claim = read_grid_search(search)
     assert claim.score == search.best_score_
     assert "several-metrics" in [f.code for f in claim.findings]
-    assert "several-metrics" not in [f.code for f in read_grid(grid_search()).findings]
-    assert scale_of(claim).word == "auc"
+    assert "several-metrics" not in [f.code for f in read_grid_search(grid_search()).findings]
+    assert make_score_scale(claim).risk_name == "auc"
 
 
 def test_grid_search_with_refit_function_claims_mean_of_its_choice(grid_search):
-    claim = read_grid(grid_search(refit=lambda results: int(results["mean_test_score"].argmin())))
+    claim = read_grid_search(
+        grid_search(refit=lambda results: int(results["mean_test_score"].argmin()))
+    )
     assert claim.score == pytest.approx(claim.means.min())
-    found = score_findings(claim, scale_of(claim), np.nan)
+    found = score_findings(claim, make_score_scale(claim), np.nan)
     assert "choice-differs" in [f.code for f in found]
 
 
@@ -69,7 +71,7 @@ def test_halving_search_claim_is_of_its_last_round(simple):
     search = HalvingGridSearchCV(
         KNeighborsClassifier(), GRID, random_state=0, cv=3, min_resources=30, factor=2
     ).fit(X, y)
-    claim = read_grid(search)
+    claim = read_grid_search(search)
     last = np.asarray(search.cv_results_["iter"]) == search.n_iterations_ - 1
     assert len(claim.candidates) == last.sum() < len(last)
     assert claim.score == search.best_score_
@@ -81,7 +83,7 @@ def test_halving_search_claim_is_of_its_last_round(simple):
 
 def test_honest_search_claim_keeps_its_curve(simple):
     search = tr.HonestSearchCV(KNeighborsClassifier(), GRID, outer=None).fit(*simple)
-    claim = read_grid(search)
+    claim = read_grid_search(search)
     assert claim.curve is search.curve_
     assert claim.score == search.best_score_
 
@@ -250,7 +252,7 @@ def study_search(simple):
 
 def test_study_search_is_audited_at_all_levels(study_search, simple):
     search = study_search()
-    assert read_study(search).best == search.best_index_
+    assert read_study(search).best_candidate == search.best_index_
     for level in ("scores", "bbc", "nested"):
         u = tr.audit(search, *simple, level=level)
         assert u.claimed.value == pytest.approx(search.best_score_)

@@ -14,7 +14,7 @@ from tests.study.learners import Napping, X, Y, _timeless, assessed
 from tests.support.cut_off import interrupted_at, killed_at
 
 import truerisk as tr
-from truerisk.contracts import Fits
+from truerisk.contracts import FitCounts
 from truerisk.core.progress import listen
 from truerisk.exceptions import BadStore, MissingResult, StoreLocked
 from truerisk.extend import BadArgument, Refusal, TrueRiskWarning
@@ -50,7 +50,7 @@ def test_store_changes_no_number_and_spares_every_fit_but_the_last(tmp_path, opt
     Napping.fits = 0
     again = searched(path, **options)
     assert Napping.fits == 1
-    assert first.kept_ == Fits(0, again.kept_.reused)
+    assert first.kept_ == FitCounts(0, again.kept_.reused)
     assert again.kept_.added == 0
     for one in (first, again):
         if options.get("outer", "pairs") is None:
@@ -63,7 +63,7 @@ SLOW = """
 import sys
 from tests.search.test_stored_search import searched
 from truerisk.study import keeping
-keeping.COMMIT_PAUSE = 0  # on a busy machine all fits would end between two commits
+keeping.COMMIT_PAUSE_FACTOR = 0  # on a busy machine all fits would end between two commits
 searched(sys.argv[1], n_jobs=eval(sys.argv[2]))
 """
 
@@ -75,7 +75,7 @@ def test_store_of_killed_search_spares_what_was_fitted(tmp_path, executor):
     assert 5 <= kept < N_FITS
     Napping.fits = 0
     found = searched(path)
-    assert found.kept_ == Fits(kept, N_FITS - kept)
+    assert found.kept_ == FitCounts(kept, N_FITS - kept)
     assert Napping.fits == N_FITS - kept + 1
     assert told(found) == told(searched())
 
@@ -100,7 +100,7 @@ def test_store_is_not_used_by_another_search_which_is_warned(tmp_path, change):
     assert told(other) == told(searched(**change))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert searched(path).kept_ == Fits(N_FITS, 0)
+        assert searched(path).kept_ == FitCounts(N_FITS, 0)
 
 
 def test_store_of_version_1_is_refused(tmp_path):
@@ -122,10 +122,10 @@ def test_store_keeps_what_ended_before_ctrl_c_and_each_setting_by_itself(tmp_pat
     path, other, short = tmp_path / "a.db", tmp_path / "b.db", {"var_smoothing": [0.5]}
     with listen(interrupted_at(7)), pytest.raises(KeyboardInterrupt):
         searched(path)
-    assert searched(path).kept_ == Fits(7, N_FITS - 7)
+    assert searched(path).kept_ == FitCounts(7, N_FITS - 7)
     searched(other, grid=short)
     longer = searched(other, grid={"var_smoothing": [0.01, 0.5]})
-    assert longer.kept_ == Fits(15, 15)
+    assert longer.kept_ == FitCounts(15, 15)
     assert told(longer) == told(searched(grid={"var_smoothing": [0.01, 0.5]}))
     with pytest.raises(MissingResult, match="store=None, which keeps no fits"):
         searched(grid=short).kept_  # noqa: B018
@@ -138,7 +138,7 @@ NEAREST = {"model": KNeighborsClassifier(), "grid": {"n_neighbors": [1, 3]}}
 @pytest.mark.parametrize(("given", "n_kept"), [(FOREST, 30), (NEAREST, 0)])
 def test_store_knows_unseeded_models_and_keeps_nothing_of_quick_engines(tmp_path, given, n_kept):
     first, again = (searched(tmp_path / "search.db", **given) for _ in range(2))
-    assert (first.kept_, again.kept_) == (Fits(0, n_kept), Fits(n_kept, 0))
+    assert (first.kept_, again.kept_) == (FitCounts(0, n_kept), FitCounts(n_kept, 0))
     assert told(first) == told(again) == told(searched(**given))
 
 
@@ -187,10 +187,10 @@ def test_store_that_is_foreign_locked_or_of_other_versions_is_refused(tmp_path, 
         assessed(path, {"bayes": GaussianNB()})
     with pytest.raises(BadStore, match=r"fits of a search, not a study: HonestSearchCV\(..., sto"):
         tr.Study(None, path)
-    lock = Lock(path).take()
+    lock = Lock(path).acquire()
     with pytest.raises(StoreLocked, match="in use"):
         searched(path)
-    lock.free()
+    lock.release()
     now = versions.versions()
     monkeypatch.setattr(versions, "versions", lambda: {**now, "numpy": "9.9"})
     with pytest.raises(BadStore, match=r"\(now 9.9\).*: use the same versions, or a new store.$"):

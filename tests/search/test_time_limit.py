@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.contracts import Fits
+from truerisk.contracts import FitCounts
 from truerisk.engines.running import fitting
 from truerisk.extend import BadArgument, Refusal
 from truerisk.search import time_limit
@@ -118,7 +118,7 @@ def test_time_limit_with_store_goes_on_where_it_stopped(tmp_path):
     assert len(first.curve_) == 3
     assert len(second.curve_) == 6
     assert second.kept_.reused == first.kept_.added >= 45
-    assert searched(store=path).kept_ == Fits(
+    assert searched(store=path).kept_ == FitCounts(
         first.kept_.added + second.kept_.added, 120 - first.kept_.added - second.kept_.added
     )
     assert told(searched(store=path)) == told(searched())
@@ -132,7 +132,9 @@ def test_time_limit_with_store_and_own_outer_splits_knows_tried_settings(tmp_pat
     whole = searched(1000.0, store=path, **options)
     assert whole.kept_.reused >= part.kept_.added - 3  # another winner is another fit
     assert told(whole) == told(searched(**options))
-    assert searched(store=path, **options).kept_ == Fits(whole.kept_.reused + whole.kept_.added, 0)
+    assert searched(store=path, **options).kept_ == FitCounts(
+        whole.kept_.reused + whole.kept_.added, 0
+    )
 
 
 def test_time_limit_includes_the_final_fit_and_counts_its_seconds():

@@ -9,7 +9,7 @@ import truerisk as tr
 from truerisk.exceptions import UnknownName
 from truerisk.extend import Refusal
 from truerisk.selection import Minimum, OneStandardError, as_rule
-from truerisk.selection.rules import simple_end
+from truerisk.selection.rules import find_simplest_end
 
 NONE = np.full(4, np.nan)
 
@@ -106,7 +106,7 @@ def test_rule_of_one_standard_error_of_a_search_is_that_of_a_curve(loss, outer):
 )
 def test_simple_end_of_a_grid_is_known_for_one_ordered_parameter(grid, end):
     """Of one parameter that varies in order and is known by name; else where the user put it."""
-    assert simple_end([*ParameterGrid(grid)]) == end
+    assert find_simplest_end([*ParameterGrid(grid)]) == end
 
 
 X, Y = tr.datasets.make_simple(200, random_state=1)

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 
 from truerisk.extend import BadData, Data, TrueRiskWarning
 from truerisk.splitting.samples import (
+    count_given_samples,
+    cut_subsamples,
     draw_held_out,
-    draw_order,
     draw_samples,
-    given_samples,
-    subsamples,
+    shuffle_for_subsamples,
 )
 
 
@@ -126,7 +126,7 @@ def test_draw_samples_draws_whole_groups():
 
 
 def test_given_samples_are_counted():
-    assert given_samples([[0, 0, 9], [3, 2, 3]], TEN).tolist() == [
+    assert count_given_samples([[0, 0, 9], [3, 2, 3]], TEN).tolist() == [
         [2, 0, 0, 0, 0, 0, 0, 0, 0, 1],
         [0, 0, 1, 2, 0, 0, 0, 0, 0, 0],
     ]
@@ -145,9 +145,9 @@ def test_given_samples_are_counted():
 )
 def test_given_samples_refuses_what_is_no_sample(samples, message):
     with pytest.raises(BadData, match=message):
-        given_samples(samples, TEN)
+        count_given_samples(samples, TEN)
     with pytest.raises(BadData, match="inside an outer split"):
-        given_samples([[0, 1]], TEN.subset(np.arange(5)))  # the numbers would mean other rows
+        count_given_samples([[0, 1]], TEN.subset(np.arange(5)))  # the numbers would mean other rows
 
 
 # ---------------- subsamples: stretches of one order
@@ -158,7 +158,7 @@ HUNDRED, ROWS = data_of(Y), np.arange(3, 100)
 
 @pytest.mark.parametrize("data", [HUNDRED, data_of(np.arange(100.0), task="regression")])
 def test_draw_order_is_a_random_permutation(data):
-    one, other = (draw_order(data, ROWS, rng(seed)) for seed in (0, 1))
+    one, other = (shuffle_for_subsamples(data, ROWS, rng(seed)) for seed in (0, 1))
     assert np.sort(one).tolist() == ROWS.tolist() != one.tolist()
     assert one.tolist() != other.tolist()
 
@@ -168,14 +168,14 @@ def test_subsamples_are_stratified(size):
     """Each class has its share of every subsample, to within less than two rows."""
     shares = np.bincount(Y[ROWS]) / len(ROWS)
     for seed in range(20):
-        order = draw_order(HUNDRED, ROWS, rng(seed))
-        for part in subsamples(order, None, size, len(ROWS) // size):
+        order = shuffle_for_subsamples(HUNDRED, ROWS, rng(seed))
+        for part in cut_subsamples(order, None, size, len(ROWS) // size):
             assert (np.abs(np.bincount(Y[part], minlength=3) - size * shares) < 2).all()
 
 
 def test_subsamples_of_a_size_are_disjoint_and_the_first_within_that_of_a_larger_size():
-    order = draw_order(HUNDRED, ROWS, rng())
-    small, large = (subsamples(order, None, size, 97 // size) for size in (12, 30))
+    order = shuffle_for_subsamples(HUNDRED, ROWS, rng())
+    small, large = (cut_subsamples(order, None, size, 97 // size) for size in (12, 30))
     assert set(small[0]) <= set(large[0])
     assert len(np.unique(np.concatenate(small))) == 8 * 12
 
@@ -183,8 +183,8 @@ def test_subsamples_of_a_size_are_disjoint_and_the_first_within_that_of_a_larger
 def test_subsamples_keep_groups_whole():
     """A group is in one subsample or in none, and sizes are as near as groups allow."""
     groups = np.repeat(np.arange(20), 5)
-    order = draw_order(data_of(Y, groups), np.arange(100), rng())
-    parts = subsamples(order, groups, 17, 5)
+    order = shuffle_for_subsamples(data_of(Y, groups), np.arange(100), rng())
+    parts = cut_subsamples(order, groups, 17, 5)
     assert [len(part) for part in parts] == [15] * 5
     assert all((np.bincount(groups[part], minlength=20) % 5 == 0).all() for part in parts)
     assert len(np.unique(np.concatenate(parts))) == 75

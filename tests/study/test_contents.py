@@ -26,9 +26,16 @@ import truerisk as tr
 from truerisk.exceptions import BadStore
 from truerisk.extend import Data, Family, Refusal
 from truerisk.models import learner
-from truerisk.study.keeping import content_of, data_content, learner_content
+from truerisk.study.keeping import data_content, learner_content, to_key_content
 from truerisk.study.results import _summarise_cell
-from truerisk.study.values import canonical, digest_of, key_of, pack, seed_of, unpack
+from truerisk.study.values import (
+    derive_seed,
+    hash_array,
+    hash_plain_value,
+    pack_result,
+    to_canonical_json,
+    unpack_result,
+)
 
 
 def test_pack_and_unpack_keep_every_bit():
@@ -40,8 +47,8 @@ def test_pack_and_unpack_keep_every_bit():
         "f": np.float32(0.1),
         "g": np.array(["ä", "bcd"]),
     }
-    packed = pack(content)
-    back = unpack(packed.text, packed.npy)
+    packed = pack_result(content)
+    back = unpack_result(packed.text, packed.npy)
     assert {k: back[k] for k in "abc"} == {k: content[k] for k in "abc"}
     for name in "efg":
         want = np.asarray(content[name])
@@ -70,7 +77,7 @@ def test_summed_losses_whose_squares_overflow_warn_of_nothing():
 )
 def test_pack_refuses_what_is_no_json_and_the_reserved_name(content):
     with pytest.raises((ValueError, TypeError)):
-        pack(content)
+        pack_result(content)
 
 
 @pytest.mark.parametrize(
@@ -79,31 +86,31 @@ def test_pack_refuses_what_is_no_json_and_the_reserved_name(content):
 )
 def test_unpack_refuses_changed_results(text, npy):
     with pytest.raises(BadStore, match="cannot be read"):
-        unpack(text, npy)
+        unpack_result(text, npy)
 
 
 def test_key_of_depends_on_content_alone():
-    assert key_of({"a": 1, "b": [1, 2]}) == key_of({"b": [1, 2], "a": 1})
-    assert key_of({"a": 1}) != key_of({"a": 1.5})
-    assert key_of({"a": [1, 2]}) != key_of({"a": [2, 1]})
-    assert key_of({"n": 30, "method": "loo"}) == "bcedd2cacb188753d51a1d17c6bb9c43"
+    assert hash_plain_value({"a": 1, "b": [1, 2]}) == hash_plain_value({"b": [1, 2], "a": 1})
+    assert hash_plain_value({"a": 1}) != hash_plain_value({"a": 1.5})
+    assert hash_plain_value({"a": [1, 2]}) != hash_plain_value({"a": [2, 1]})
+    assert hash_plain_value({"n": 30, "method": "loo"}) == "bcedd2cacb188753d51a1d17c6bb9c43"
     with pytest.raises(ValueError, match="JSON"):
-        canonical({"x": float("nan")})
+        to_canonical_json({"x": float("nan")})
 
 
 def test_seed_of_differs_by_number_and_stays_what_it_is():
-    assert seed_of("data", {"n": 30}, 7) == 5524585810055082709
-    seeds = {seed_of("x", number) for number in range(1000)}
+    assert derive_seed("data", {"n": 30}, 7) == 5524585810055082709
+    seeds = {derive_seed("x", number) for number in range(1000)}
     assert len(seeds) == 1000
     assert all(0 <= seed < 2**63 for seed in seeds)
 
 
 def test_digest_of_array_is_of_type_shape_and_content():
     A = np.arange(6.0).reshape(2, 3)
-    assert digest_of(A) == digest_of(np.asfortranarray(A))
+    assert hash_array(A) == hash_array(np.asfortranarray(A))
     others = [A.astype("f4"), A.reshape(3, 2), A + 1, np.array(["a"]), np.empty((0, 3))]
     ones = [np.array(1.0), np.array([1.0])]
-    assert len({digest_of(a) for a in [A, *others, *ones]}) == 8
+    assert len({hash_array(a) for a in [A, *others, *ones]}) == 8
 
 
 X, Y = tr.datasets.make_simple(12, random_state=0)
@@ -111,7 +118,7 @@ X, Y = tr.datasets.make_simple(12, random_state=0)
 
 def key(value):
     """The key of one parameter."""
-    return key_of(content_of(value, "learner 'a'"))
+    return hash_plain_value(to_key_content(value, "learner 'a'"))
 
 
 def made():
@@ -135,7 +142,7 @@ def test_learner_content_of_every_word_has_a_key():
     for word, task in built_here():
         model = learner(word, task, n_rows=100, n_classes=2, n_features=3)
         _, settings = learner_content(Family.from_grid(*model), word)
-        assert len({key_of(setting) for setting in settings}) == len(settings) > 1
+        assert len({hash_plain_value(setting) for setting in settings}) == len(settings) > 1
 
 
 DIFFERENT = [
@@ -227,7 +234,7 @@ def test_content_has_the_version_of_the_package(monkeypatch):
 
 def of(X=X, y=Y, task="classification", **more):
     """The key of data."""
-    return key_of(data_content(Data.check(X, y, task=task, **more)))
+    return hash_plain_value(data_content(Data.check(X, y, task=task, **more)))
 
 
 def changed():

@@ -33,9 +33,9 @@ from truerisk.engines.workers import parcels
 from truerisk.exceptions import StudyIncomplete, UnknownName
 from truerisk.study import limits
 from truerisk.study.schema import State
-from truerisk.study.status import status_of
+from truerisk.study.status import compute_status
 from truerisk.study.store import Store
-from truerisk.study.tasks import Limits
+from truerisk.study.tasks import TaskLimits
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -70,8 +70,8 @@ class Shuffled:
 
 def state(path):
     """The counts of a store."""
-    with Store.read(path) as store:
-        return status_of(store)
+    with Store.open_for_reading(path) as store:
+        return compute_status(store)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_drive_writes_less_often_to_a_slow_disk(tmp_path, monkeypatch):
         times.append((started, time.monotonic()))
 
     monkeypatch.setattr(Store, "save", slow)
-    monkeypatch.setattr("truerisk.study.driving.COMMIT_EVERY", 0.01)
+    monkeypatch.setattr("truerisk.study.driving.MIN_COMMIT_SECONDS", 0.01)
     run(tmp_path / "runs.db", napping, wanted=700, cells=[{"nap": 0.002}])
     before, after = times[:-2], times[1:-1]  # the last one does not wait
     assert after
@@ -150,7 +150,7 @@ def test_drive_repeats_what_a_killed_worker_had(tmp_path, here):
 
 def test_drive_quarantines_task_that_kills_its_workers(tmp_path, here):
     path = tmp_path / "runs.db"
-    run(path, poisonous, 2, wanted=8, attempts=2)
+    run(path, poisonous, 2, wanted=8, max_attempts=2)
     status = state(path)
     assert (status.done, status.quarantined, status.failed) == (23, 1, 0)
     (error,) = status.errors
@@ -168,7 +168,7 @@ from truerisk.study import driving
 path, draws = sys.argv[1], random.Random(3)
 found_by = lambda: found(path) if os.path.exists(path) and os.path.getsize(path) else {}
 kept, cells = {}, [{"a": a, "nap": 0.001} for a in range(3)]
-driving.COMMIT_EVERY, driving.COMMIT_PAUSE = 0.005, 0  # more commits to be killed in
+driving.MIN_COMMIT_SECONDS, driving.COMMIT_PAUSE_FACTOR = 0.005, 0  # more commits to be killed in
 run(path + ".first", numbers, wanted=1)  # what is imported is imported
 for kill in range(25):
     reading, writing = os.pipe()
@@ -190,7 +190,7 @@ for kill in range(25):
     assert kept.items() <= now.items(), kill
     kept = now
 assert 0 < len(kept) < 900, len(kept)
-driving.COMMIT_EVERY = 0.2
+driving.MIN_COMMIT_SECONDS = 0.2
 run(path, napping, wanted=300, cells=cells)
 whole = found_by()
 assert len(whole) == 900 and kept.items() <= whole.items()
@@ -265,7 +265,7 @@ def test_drive_stores_exceptions_which_may_be_retried(tmp_path, here):
     assert "in moody" in error
     assert error.endswith("ValueError: number 3 is one too many")
     assert found(path).items() <= here.items()
-    with Store.write(path) as store:
+    with Store.open_for_writing(path) as store:
         assert store.delete_outcomes([State.FAILED]) == 24
     run(path, numbers, wanted=40)
     assert found(path) == here
@@ -304,7 +304,7 @@ def own_pool():
     return ProcessPoolExecutor(1, mp_context=get_context("spawn"))
 
 
-@pytest.mark.parametrize("limits", [Limits(), Limits(seconds=60)], ids=["free", "limited"])
+@pytest.mark.parametrize("limits", [TaskLimits(), TaskLimits(seconds=60)], ids=["free", "limited"])
 @pytest.mark.parametrize(
     ("executor", "written"),
     [(None, 0), (2, 1), (ThreadPoolExecutor(1), 0), (own_pool(), 1)],
@@ -330,14 +330,14 @@ def test_drive_writes_large_arrays_once_read_only_and_removes_them(
     assert {path.name for path in tmp_path.iterdir()} <= {"a.db", "a.db.lock"}
 
 
-LIMITS = Limits(seconds=1.5, megabytes=600)
+LIMITS = TaskLimits(seconds=1.5, megabytes=600)
 
 
 @pytest.mark.parametrize("executor", [None, 1], ids=["here", "worker"])
 def test_limits_on_time_and_memory_end_tasks(tmp_path, executor):
     path = tmp_path / "runs.db"
     run(path, greedy, executor, wanted=5, cells=[{"a": 1}], limits=LIMITS)
-    with Store.read(path) as store:
+    with Store.open_for_reading(path) as store:
         (cell,) = store.cells()
         errors = store.errors(cell)
     assert [(number, state) for number, state, _, _ in errors] == [
@@ -371,8 +371,8 @@ time.sleep(30)
 def test_limits_end_an_answer_that_stops_amid_its_bytes(tmp_path, monkeypatch):
     monkeypatch.setattr(limits, "CHILD_CODE", STALLED)
     path = tmp_path / "runs.db"
-    run(path, numbers, None, wanted=1, cells=[{"a": 1}], limits=Limits(seconds=1.5))
-    with Store.read(path) as store:
+    run(path, numbers, None, wanted=1, cells=[{"a": 1}], limits=TaskLimits(seconds=1.5))
+    with Store.open_for_reading(path) as store:
         (cell,) = store.cells()
         errors = store.errors(cell)
     assert [error for *_, error in errors] == ["it took longer than its limit of 1.5 s."]

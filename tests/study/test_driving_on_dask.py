@@ -10,7 +10,7 @@ from tests.study.works import found, napping, numbers, once_begun, poisonous, ru
 
 from truerisk.engines.workers import dask_cluster
 from truerisk.exceptions import StudyIncomplete, UnknownName
-from truerisk.study.status import status_of
+from truerisk.study.status import compute_status
 from truerisk.study.store import Store
 
 
@@ -31,17 +31,17 @@ def here(tmp_path_factory):
 
 def state(path):
     """The counts of a store."""
-    with Store.read(path) as store:
-        return status_of(store)
+    with Store.open_for_reading(path) as store:
+        return compute_status(store)
 
 
 def suspects(path):
     """Cell and number of each, and how often its worker ended while it was alone."""
-    with Store.read(path) as store:
+    with Store.open_for_reading(path) as store:
         return {
             (cell.content["a"], number): tries
             for cell in store.cells()
-            for number, tries in store.suspects(cell).items()
+            for number, tries in store.suspect_attempts(cell).items()
         }
 
 
@@ -83,7 +83,7 @@ def test_dask_survives_killed_worker_and_stops_with_killed_scheduler(tmp_path, h
 
 def test_poison_with_a_nanny_is_quarantined(tmp_path, here):
     with Cluster(1, nanny=True) as running:
-        run(tmp_path / "runs.db", poisonous, running.address, wanted=6, attempts=1)
+        run(tmp_path / "runs.db", poisonous, running.address, wanted=6, max_attempts=1)
     status = state(tmp_path / "runs.db")
     assert (status.done, status.quarantined) == (17, 1)
     assert status.errors[0]["number"] == 4
@@ -100,7 +100,7 @@ def test_poison_without_a_nanny_leaves_no_worker(tmp_path, here):
         running.workers.append(running.add_worker())
         running.wait(1)
         with pytest.raises(StudyIncomplete, match="has no workers for 1 s"):
-            run(path, poisonous, running.address, wanted=6, patience=1.0, attempts=2)
+            run(path, poisonous, running.address, wanted=6, patience=1.0, max_attempts=2)
     left = suspects(path)
     assert left == {task: int(task == guilty) for task in suspected if task >= guilty}
     assert state(path).done == 18 - len(left)

@@ -14,13 +14,13 @@ from tests.support.cut_off import interrupted_at, killed_at, n_results
 
 import truerisk as tr
 from truerisk.assessment.assess import Interrupted
-from truerisk.contracts import Fits
+from truerisk.contracts import FitCounts
 from truerisk.core.progress import listen
 from truerisk.exceptions import BadStore, FitFailed, StoreLocked, StudyIncomplete, UnknownName
 from truerisk.extend import Refusal
 from truerisk.study import keeping, versions
-from truerisk.study.results import rows_of
-from truerisk.study.status import status_of
+from truerisk.study.results import iterate_result_rows
+from truerisk.study.status import compute_status
 from truerisk.study.store import Store
 
 
@@ -34,7 +34,7 @@ SLOW = """
 import sys
 from tests.study.learners import assessed
 from truerisk.study import keeping
-keeping.COMMIT_PAUSE = 0  # on a busy machine all fits would end between two commits
+keeping.COMMIT_PAUSE_FACTOR = 0  # on a busy machine all fits would end between two commits
 assessed(sys.argv[1], n_jobs=eval(sys.argv[2]))
 """
 
@@ -136,12 +136,12 @@ def test_store_changes_no_number_of_an_assessment_and_spares_every_fit(tmp_path,
     first = assessed(path)
     assert told(first) == plain
     n_fits = sum(one.n_fits for one in first.learners.values())
-    assert first.kept == Fits(30, n_fits - 30)
+    assert first.kept == FitCounts(30, n_fits - 30)
     Napping.fits = 0
     again = assessed(path)
     assert Napping.fits == 0
     assert told(again) == plain
-    assert again.kept == Fits(n_fits, 0)
+    assert again.kept == FitCounts(n_fits, 0)
     assert assessed().kept is None
 
 
@@ -207,8 +207,8 @@ def test_store_of_an_assessment_is_no_study_and_of_a_study_no_assessment(tmp_pat
         assessed(path, scoring=lambda model, X, y: 1.0)
     assert not list(tmp_path.iterdir())
     assessed(path, {"bayes": GaussianNB()})
-    with Store.read(path) as store:
-        for look in (status_of, lambda store: list(rows_of(store))):
+    with Store.open_for_reading(path) as store:
+        for look in (compute_status, lambda store: list(iterate_result_rows(store))):
             with pytest.raises(BadStore, match="holds fits of an assessment, not a study"):
                 look(store)
     for call in (
@@ -219,7 +219,7 @@ def test_store_of_an_assessment_is_no_study_and_of_a_study_no_assessment(tmp_pat
         with pytest.raises(BadStore, match="an assessment, not a study"):
             call()
     run(study, numbers, wanted=1)
-    with Store.write(study) as store:
+    with Store.open_for_writing(study) as store:
         store.note({"kind": "study"})
         with pytest.raises(StoreLocked, match="in use"):
             assessed(study)

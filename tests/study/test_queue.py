@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from truerisk.study.queue import Queue, Rules
+from truerisk.study.queue import Queue, StudyRunOptions
 from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.store import Cell
 
@@ -14,7 +14,7 @@ def cell(id_, wanted=10):
 
 def queue(*cells, slots=2, attempts=2, ended=(), suspects=None):
     """A queue of all tasks of the cells."""
-    made = Queue(Rules(attempts=attempts))
+    made = Queue(StudyRunOptions(max_attempts=attempts))
     made.slots = slots
     for each in cells:
         made.add(each, np.array(ended, dtype=int), suspects or {})
@@ -24,8 +24,8 @@ def queue(*cells, slots=2, attempts=2, ended=(), suspects=None):
 def taken(made):
     """All batches that may run beside others."""
     batches = []
-    while (batch := made.next()) is not None:
-        batches.append((batch.cell, batch.numbers))
+    while (batch := made.pop_batch()) is not None:
+        batches.append((batch.cell_number, batch.replicate_numbers))
     return batches
 
 
@@ -44,27 +44,29 @@ def test_queue_gives_no_ended_tasks_and_suspects_alone():
     made = queue(cell(1, 5), ended=[0, 2], suspects={3: 1})
     assert taken(made) == [(1, (1,)), (1, (4,))]
     assert made
-    assert made.next_alone().numbers == (3,)
-    assert made.next_alone() is None
+    assert made.pop_isolated_batch().replicate_numbers == (3,)
+    assert made.pop_isolated_batch() is None
 
 
 def test_queue_finds_the_task_that_kills_its_worker():
     one = cell(1, 4)
     made = queue(one)
     made.record_times([done(one, 0, 0.05)])
-    batch = made.next()
-    assert len(batch.numbers) == 2
-    fates = made.blame(batch, alone=False)
+    batch = made.pop_batch()
+    assert len(batch.replicate_numbers) == 2
+    fates = made.handle_lost_batch(batch, alone=False)
     assert {fate.state for fate in fates} == {State.SUSPECT}
-    again = [b for b in (made.next() for _ in range(5)) if b is not None]
-    assert sorted(n for b in again for n in b.numbers) == [0, 1, 2, 3]
-    (guilty,) = [b for b in again if b.numbers == (1,)]
-    made.blame(guilty, alone=False)
-    assert made.next() is None
-    guilty = made.next_alone()
-    assert guilty.numbers == (1,)
-    assert [(f.state, f.attempts) for f in made.blame(guilty, alone=True)] == [(State.SUSPECT, 1)]
-    (fate,) = made.blame(made.next_alone(), alone=True)
+    again = [b for b in (made.pop_batch() for _ in range(5)) if b is not None]
+    assert sorted(n for b in again for n in b.replicate_numbers) == [0, 1, 2, 3]
+    (guilty,) = [b for b in again if b.replicate_numbers == (1,)]
+    made.handle_lost_batch(guilty, alone=False)
+    assert made.pop_batch() is None
+    guilty = made.pop_isolated_batch()
+    assert guilty.replicate_numbers == (1,)
+    assert [(f.state, f.attempts) for f in made.handle_lost_batch(guilty, alone=True)] == [
+        (State.SUSPECT, 1)
+    ]
+    (fate,) = made.handle_lost_batch(made.pop_isolated_batch(), alone=True)
     assert (fate.state, fate.attempts) == (State.QUARANTINED, 2)
     assert not made
 
@@ -78,17 +80,17 @@ def timed_queue(wanted, seconds, **options):
 
 def test_queue_sends_quick_tasks_together_and_one_by_one_without_workers():
     one, made = timed_queue(10_000, 0.01)
-    assert len(made.next().numbers) == 20
+    assert len(made.pop_batch().replicate_numbers) == 20
     made.record_times([done(one, 1, 10.0)])
-    assert len(made.next().numbers) == 1
-    assert len(timed_queue(8, 0.001)[1].next().numbers) == 3
-    assert len(timed_queue(100, 0.0001, slots=0)[1].next().numbers) == 1
+    assert len(made.pop_batch().replicate_numbers) == 1
+    assert len(timed_queue(8, 0.001)[1].pop_batch().replicate_numbers) == 3
+    assert len(timed_queue(100, 0.0001, slots=0)[1].pop_batch().replicate_numbers) == 1
 
 
 def test_queue_takes_batch_that_cannot_be_sent_apart():
     _, made = timed_queue(4, 0.05)
-    assert made.failed(made.next(), ValueError("too large"), alone=False) is None
-    last = [made.next() for _ in range(4)][-1]
-    (fate,) = made.failed(last, ValueError("too large"), alone=False)
+    assert made.handle_failed_batch(made.pop_batch(), ValueError("too large"), alone=False) is None
+    last = [made.pop_batch() for _ in range(4)][-1]
+    (fate,) = made.handle_failed_batch(last, ValueError("too large"), alone=False)
     assert fate.state is State.FAILED
     assert "too large" in fate.error

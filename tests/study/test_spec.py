@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from truerisk.extend import BadData
-from truerisk.study.spec import line_of, options_of, parse_spec, read_spec
+from truerisk.study.spec import find_line, method_options, parse_spec, read_spec
 
 GOOD = """
 name = "mine"
@@ -34,7 +34,7 @@ def test_spec_is_read_from_file_and_mapping(tmp_path):
     assert found.name == "bias"
     assert found.n_tasks == 2 * 2 * 2 * 2 * 3
     assert [entry.name for entry in found.problems] == ["simple", "noisy"]
-    assert found.learners[1].content == {"word": "knn", "set": {"n_neighbors": 3}}
+    assert found.learners[1].options == {"word": "knn", "set": {"n_neighbors": 3}}
     assert (found.seed, found.rule, found.scoring, found.n_test) == (0, "min", None, 10_000)
     mapping = {
         "replicates": 1,
@@ -127,8 +127,8 @@ LEAST = {"replicates": 1, "sizes": [9], "problems": ["simple"], "learners": ["ld
 def test_spec_of_method_has_options_interval_and_name():
     found = read_spec({**LEAST, "methods": METHODS}, allow_import=True).methods
     assert [entry.name for entry in found] == ["10-fold:wald", "few", "mine", "loo"]
-    assert options_of(found[1].content) == {"splits_drawn": 5}
-    assert options_of(found[0].content) == {}
+    assert method_options(found[1].options) == {"splits_drawn": 5}
+    assert method_options(found[0].options) == {}
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ c = "y"
     ],
 )
 def test_line_of_finds_the_line_of_a_value(place, line):
-    assert line_of(TEXT, place) == line
+    assert find_line(TEXT, place) == line
 
 
 def test_read_spec_names_files_and_mappings_that_cannot_be_read(tmp_path):

@@ -16,30 +16,30 @@ import truerisk as tr
 from truerisk.exceptions import BadStore, StudyIncomplete
 from truerisk.extend import TrueRiskError
 from truerisk.study import driving, schema
-from truerisk.study.results import collect, export, rows_of
+from truerisk.study.results import collect_results, export_rows, iterate_result_rows
 from truerisk.study.schema import State, TaskOutcome
-from truerisk.study.status import status_of
+from truerisk.study.status import compute_status
 from truerisk.study.store import Store
-from truerisk.study.values import pack
+from truerisk.study.values import pack_result
 
 CELL = {"n": 30, "method": "loo"}
 
 
 def fate(cell, number, state=State.DONE, **more):
     """A task that ended, with a small result where it is done."""
-    packed = pack({"x": np.arange(3.0), "number": number})
+    packed = pack_result({"x": np.arange(3.0), "number": number})
     if state is State.DONE:
         more |= {"text": packed.text, "npy": packed.npy, "seconds": 0.5}
     return TaskOutcome(cell.id, number, state, **more)
 
 
 def test_store_reads_what_was_saved(tmp_path):
-    with Store.write(tmp_path / "runs.db") as store:
+    with Store.open_for_writing(tmp_path / "runs.db") as store:
         store.note({"name": "mine", "kind": "test"})
         (cell,) = store.request_replicates([CELL], 4)
         store.begin_run(2, {"numpy": "1"})
         store.save([fate(cell, 2), fate(cell, 0)], running=1)
-    with Store.read(tmp_path / "runs.db") as store:
+    with Store.open_for_reading(tmp_path / "runs.db") as store:
         assert store.read_note("name") == "mine"
         assert store.read_note("other") is None
         (cell,) = store.cells()
@@ -55,15 +55,15 @@ def test_store_reads_what_was_saved(tmp_path):
 
 
 def test_store_counts_states_and_forgets_failures(tmp_path):
-    with Store.write(tmp_path / "runs.db") as store:
+    with Store.open_for_writing(tmp_path / "runs.db") as store:
         (cell,) = store.request_replicates([CELL], 9)
         fates = [fate(cell, i, state, error="e") for i, state in enumerate(list(State)[1:])]
         for _ in range(2):  # a result is kept once
             store.save([*fates, fate(cell, 7)])
-        tally = store.tally(cell)
+        tally = store.count_tasks(cell)
         assert (tally.done, tally.failed, tally.quarantined, tally.suspected) == (1, 1, 1, 1)
         assert store.ended_numbers(cell).tolist() == [0, 1, 7]
-        assert store.suspects(cell) == {2: 1}
+        assert store.suspect_attempts(cell) == {2: 1}
         assert [(n, state) for n, state, _, _ in store.errors(cell)][:2] == [
             (0, State.FAILED),
             (1, State.QUARANTINED),
@@ -73,7 +73,7 @@ def test_store_counts_states_and_forgets_failures(tmp_path):
 
 
 def test_store_finds_cells_by_content(tmp_path):
-    with Store.write(tmp_path / "runs.db") as store:
+    with Store.open_for_writing(tmp_path / "runs.db") as store:
         first = store.request_replicates([CELL, {"n": 50}], 3)
         again = store.request_replicates([{"method": "loo", "n": 30}], 8, drops_others=True)
         assert again[0].id == first[0].id
@@ -81,7 +81,7 @@ def test_store_finds_cells_by_content(tmp_path):
         assert len(store.cells(every=True)) == 2
         store.save([fate(first[0], 1), fate(first[0], 7)])
         (fewer,) = store.request_replicates([CELL], 5, drops_others=True)
-        assert store.tally(fewer).done == 1
+        assert store.count_tasks(fewer).done == 1
         assert [number for number, *_ in store.results(fewer)] == [1]
 
 
@@ -89,16 +89,16 @@ def test_store_of_older_version_is_brought_forward(tmp_path, monkeypatch):
     path = tmp_path / "runs.db"
     run(path, numbers, wanted=2)
     before = found(path)
-    now = schema.VERSION
-    monkeypatch.setattr(schema, "VERSION", now + 2)
+    now = schema.STORE_VERSION
+    monkeypatch.setattr(schema, "STORE_VERSION", now + 2)
     steps = {
         now: "ALTER TABLE run ADD COLUMN a TEXT;",
         now + 1: "ALTER TABLE run ADD COLUMN b TEXT;",
     }
     monkeypatch.setattr(schema, "MIGRATIONS", steps)
     with pytest.raises(BadStore, match="study resume"):
-        Store.read(path)
-    Store.write(path).close()
+        Store.open_for_reading(path)
+    Store.open_for_writing(path).close()
     assert found(path) == before
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA user_version").fetchone() == (now + 2,)
@@ -143,7 +143,7 @@ def test_store_on_full_disk_stops_and_loses_nothing(tmp_path, monkeypatch):
     with monkeypatch.context() as context:
         context.setattr(sqlite3, "connect", small)
         context.setattr(driving, "COMMIT_SIZE", 50)  # by number, whatever the clock says
-        context.setattr(driving, "COMMIT_EVERY", 3600)
+        context.setattr(driving, "MIN_COMMIT_SECONDS", 3600)
         with pytest.raises(StudyIncomplete, match=r"cannot grow: the disk is full.*study resume"):
             run(path, numbers, wanted=600)
     kept = found(path)
@@ -185,7 +185,7 @@ SPOILED = [
         (lambda content, pages=pages: content[: 4096 * pages], "is cut off or broken")
         for pages in (1, 3, -1)
     ),
-    (of_version(schema.VERSION + 1), "written by a newer truerisk"),
+    (of_version(schema.STORE_VERSION + 1), "written by a newer truerisk"),
     (of_version(0), "is damaged: its store version is 0; restore it"),
     (of_version(-1), "is damaged: its store version is -1; restore it"),
     (
@@ -195,7 +195,7 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize("open_", [Store.read, Store.write])
+@pytest.mark.parametrize("open_", [Store.open_for_reading, Store.open_for_writing])
 @pytest.mark.parametrize(("change", "message"), SPOILED, ids=range(len(SPOILED)))
 def test_store_that_is_none_or_spoiled_is_refused_and_stays_as_it_is(
     tmp_path, sixty, open_, change, message
@@ -215,14 +215,14 @@ def test_store_that_is_none_or_spoiled_is_refused_and_stays_as_it_is(
 def test_store_that_is_missing_empty_or_scrambled_cannot_be_read(tmp_path, sixty):
     path = tmp_path / "runs.db"
     with pytest.raises(BadStore, match="there is no such store"):
-        Store.read(path)
+        Store.open_for_reading(path)
     assert not list(tmp_path.iterdir())
     path.write_bytes(sixty[:4096] + b"\xff" * (len(sixty) - 4096))
     with pytest.raises(BadStore, match="is cut off or broken"):
         found(path)
     path.write_bytes(b"")
     with pytest.raises(BadStore, match="is empty"):
-        Store.read(path)
+        Store.open_for_reading(path)
     run(path, numbers, wanted=1)
     assert len(found(path)) == 3
 
@@ -236,9 +236,11 @@ SPEC = {
     "n_test": 100,
 }
 READ = {
-    "status": lambda store, _: status_of(store).to_dict(),
-    "results": lambda store, _: str(collect(store)),
-    "export": lambda store, folder: export(rows_of(store), folder / "a.csv", "csv"),
+    "status": lambda store, _: compute_status(store).to_dict(),
+    "results": lambda store, _: str(collect_results(store)),
+    "export": lambda store, folder: export_rows(
+        iterate_result_rows(store), folder / "a.csv", "csv"
+    ),
 }
 
 
@@ -265,7 +267,7 @@ def test_store_with_flipped_bit_gives_no_traceback(sound, tmp_path, seed):
         tr.Study(SPEC, path).run()
 
     def look(read):
-        with Store.read(path) as store:
+        with Store.open_for_reading(path) as store:
             read(store, tmp_path)
 
     for call in (*(partial(look, read) for read in READ.values()), begin):
@@ -283,5 +285,5 @@ def test_store_names_what_was_changed(sound, tmp_path, table):
     assert old in sound[0]
     path = tmp_path / "a.db"
     path.write_bytes(sound[0].replace(old, new))
-    with Store.read(path) as store, pytest.raises(TrueRiskError, match="changed"):
+    with Store.open_for_reading(path) as store, pytest.raises(TrueRiskError, match="changed"):
         READ["status" if table != "result" else "export"](store, tmp_path)

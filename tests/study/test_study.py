@@ -16,9 +16,9 @@ from truerisk.extend import BadData, TrueRiskWarning
 from truerisk.methods.holdout import Holdout
 from truerisk.study import replicate as replicates
 from truerisk.study import versions
-from truerisk.study.replicate import draw, replicate
+from truerisk.study.replicate import compute_replicate, draw_replicate_data
 from truerisk.study.store import Store
-from truerisk.study.values import seed_of
+from truerisk.study.values import derive_seed
 
 SPEC = {
     "replicates": 4,
@@ -50,26 +50,28 @@ def bare(results):
 
 
 def test_replicate_is_what_estimate_risk_says(study, results):
-    with Store.read(study.store) as store:
+    with Store.open_for_reading(study.store) as store:
         cell = next(c for c in store.cells() if c.content["method"] == "5-fold")
-    drawn = draw(cell.content, 2)
+    drawn = draw_replicate_data(cell.content, 2)
     model = make_pipeline(StandardScaler(), KNeighborsClassifier(3))
-    seed = seed_of("method", {"word": "simple"}, cell.content["size"], cell.content["seed"], 2)
+    seed = derive_seed("method", {"word": "simple"}, cell.content["size"], cell.content["seed"], 2)
     own = tr.estimate_risk(model, drawn.X, drawn.y, cv="5-fold", random_state=seed)
     row = next(
         r for r in results.rows
         if (r["learner"], r["method"], r["replicate"]) == ("knn", "5-fold", 2)
     )  # fmt: skip
     assert (row["value"], row["std_error"]) == (own.value, own.std_error)
-    wrong = model.fit(drawn.X, drawn.y).predict(drawn.fresh_rows) != drawn.fresh_labels
+    wrong = model.fit(drawn.X, drawn.y).predict(drawn.fresh_features) != drawn.fresh_y
     assert row["truth"] == pytest.approx(wrong.mean(), abs=1e-15)
 
 
 def test_study_compares_intervals_on_the_same_folds_and_truths(tmp_path, monkeypatch):
     measured = []
-    monkeypatch.setattr(replicates, "_truths", {})
-    truth = replicates._measure_truth
-    monkeypatch.setattr(replicates, "_measure_truth", lambda *of: measured.append(1) or truth(*of))
+    monkeypatch.setattr(replicates, "_true_risk_cache", {})
+    truth = replicates._measure_true_risk
+    monkeypatch.setattr(
+        replicates, "_measure_true_risk", lambda *of: measured.append(1) or truth(*of)
+    )
     intervals = [{"word": "10-fold", "interval": word} for word in ("beta-cv", "corrected-t")]
     spec = {**SPEC, "methods": ["10-fold", *intervals], "replicates": 3}
     spec["learners"] = SPEC["learners"][:1]
@@ -180,7 +182,7 @@ def test_study_imports_problems_and_learners_if_allowed(tmp_path):
         rows = tr.Study(each, tmp_path / f"{place}.db", allow_import=True).run().rows
         values.append([row["value"] for row in rows])
     assert values[0] == values[1]
-    with Store.read(tmp_path / "0.db") as store:
+    with Store.open_for_reading(tmp_path / "0.db") as store:
         assert store.cells()[0].content["method"] == one
 
 
@@ -246,13 +248,13 @@ def test_study_method_may_name_its_interval_and_options(tmp_path):
 def test_study_begins_cells_of_an_earlier_release_anew(tmp_path, monkeypatch):
     path, spec = tmp_path / "runs.db", {**SPEC, "replicates": 1, "methods": ["apparent"]}
     with monkeypatch.context() as then:
-        then.setattr("truerisk.study.study.SCHEMA", "truerisk.study-cell/1")
+        then.setattr("truerisk.study.study.CELL_SCHEMA", "truerisk.study-cell/1")
         old = tr.Study(spec, path).run()
     with pytest.warns(TrueRiskWarning, match="holds 2 cells of an earlier release.* begin anew"):
         new = tr.Study(spec, path).run()
     assert len(old) == len(new) == 2
     assert tr.Study(spec, path).run().rows == new.rows
-    with Store.read(path) as store:
+    with Store.open_for_reading(path) as store:
         assert len(store.cells(every=True)) == 2 * len(store.cells()) == 4
 
 
@@ -270,16 +272,18 @@ CELL = {
 
 
 def test_replicate_draws_by_problem_size_and_seed_and_holds_no_clock():
-    first = draw(CELL, 1)
+    first = draw_replicate_data(CELL, 1)
     other = {**CELL, "method": "nested", "learner": {"name": "c", "word": "knn"}}
     renamed = {**CELL, "problem": {"name": "z", "word": "simple"}}
     for same in (other, renamed):
-        np.testing.assert_array_equal(first.X, draw(same, 1).X)
-        np.testing.assert_array_equal(first.fresh_rows, draw(same, 1).fresh_rows)
+        np.testing.assert_array_equal(first.X, draw_replicate_data(same, 1).X)
+        np.testing.assert_array_equal(
+            first.fresh_features, draw_replicate_data(same, 1).fresh_features
+        )
     for change in ({"size": 31}, {"seed": 1}):
-        assert not np.array_equal(first.X[:5], draw({**CELL, **change}, 1).X[:5])
-    assert not np.array_equal(first.X, draw(CELL, 2).X)
-    one, again = replicate(CELL, 0), replicate(CELL, 0)
+        assert not np.array_equal(first.X[:5], draw_replicate_data({**CELL, **change}, 1).X[:5])
+    assert not np.array_equal(first.X, draw_replicate_data(CELL, 2).X)
+    one, again = compute_replicate(CELL, 0), compute_replicate(CELL, 0)
     assert one.pop("seconds") > 0
     again.pop("seconds")
     assert one == again
@@ -317,11 +321,11 @@ def test_study_refuses_before_it_runs(tmp_path, change, sentence):
 def test_study_refuses_store_of_other_versions_in_use_or_of_something_else(tmp_path, monkeypatch):
     path, spec = tmp_path / "runs.db", {**SPEC, "replicates": 1}
     tr.Study(spec, path).run()
-    with Store.write(path), pytest.raises(StoreLocked):
+    with Store.open_for_writing(path), pytest.raises(StoreLocked):
         tr.Study(SPEC, path).run()
     with pytest.raises(BadData, match="attempts=0"):
         tr.Study(SPEC, path).run(attempts=0)
-    with Store.write(tmp_path / "other.db") as store:
+    with Store.open_for_writing(tmp_path / "other.db") as store:
         store.note({"kind": "reproduction"})
     with pytest.raises(BadStore, match="no specification"):
         tr.Study(None, tmp_path / "other.db")

@@ -16,16 +16,16 @@ import numpy as np
 
 from truerisk.extend import BadData
 from truerisk.study.driving import run_cells
-from truerisk.study.queue import Rules
+from truerisk.study.queue import StudyRunOptions
 from truerisk.study.store import Store
-from truerisk.study.values import key_of, seed_of
+from truerisk.study.values import derive_seed, hash_plain_value
 
 CELLS = ({"a": 1}, {"a": 2}, {"a": 3})
 
 
 def numbers(content: Mapping[str, Any], number: int, arrays: Sequence[np.ndarray]) -> dict:
     """Three normal numbers and a text, from the content and the number alone."""
-    rng = np.random.default_rng(seed_of(key_of(content), number))
+    rng = np.random.default_rng(derive_seed(hash_plain_value(content), number))
     return {"x": rng.standard_normal(3), "mean": float(rng.random()), "text": f"{number}"}
 
 
@@ -79,16 +79,16 @@ def run(path: Any, work: Callable, executor: Any = None, wanted: int = 10, **opt
     """Drive a store to its end: three cells unless `cells` says otherwise."""
     cells = options.pop("cells", CELLS)
     arrays = options.pop("arrays", ())
-    with Store.write(path) as store:
+    with Store.open_for_writing(path) as store:
         store.note({"kind": "test", "name": "test"})
-        rules = Rules(**{"patience": 20.0, **options})
+        rules = StudyRunOptions(**{"patience": 20.0, **options})
         wants = store.request_replicates(cells, wanted)
         run_cells(store, wants, work, executor, arrays=arrays, rules=rules)
 
 
 def found(path: Any) -> dict:
     """Every result by key and number, as bytes and text, to the last bit."""
-    with Store.read(path) as store:
+    with Store.open_for_reading(path) as store:
         return {
             (cell.key, number): {
                 k: v.tobytes() if isinstance(v, np.ndarray) else v for k, v in content.items()

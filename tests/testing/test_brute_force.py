@@ -10,7 +10,7 @@ from truerisk.testing.brute_force import (
     brute_force,
     decode_plan,
     degrees_of_freedom_by_brute_force,
-    rules_by_brute_force,
+    linear_rules_by_brute_force,
 )
 from truerisk.testing.toy_learners import NearestMean
 
@@ -25,9 +25,9 @@ def test_decoded_plan_is_what_was_asked():
     builder.ask((sample, (fold,)), (ALL, ()))
     builder.ask((ALL, (fold,)), (sample, ()), flips=[(4, 1)])
     read = decode_plan(builder.build())
-    assert read.train == [[0, 2, 4], [0, 0, 4]]
-    assert read.labels == [{4: 1}, {}]
-    assert read.questions == [(0, [1, 3]), (1, [0, 1, 2, 3, 4]), (0, [0, 1, 4])]
+    assert read.training_rows == [[0, 2, 4], [0, 0, 4]]
+    assert read.new_labels == [{4: 1}, {}]
+    assert read.test_sets == [(0, [1, 3]), (1, [0, 1, 2, 3, 4]), (0, [0, 1, 4])]
 
 
 def test_brute_force_of_leave_one_out_is_known():
@@ -75,7 +75,9 @@ def test_rules_by_brute_force_are_those_of_the_fits_asked():
     """The rule of each candidate of fit 1, and none of fit 0."""
     data = checked([[0.0], [2.0], [4.0], [5.0], [6.0], [7.0]], [0, 1] * 3)
     family = Family.from_grid(NearestMean(), {"rest": [0.0, 1.0]})
-    found = rules_by_brute_force(family, data, halves(ModelFacts(rules=np.ones(1, np.int32))))
+    found = linear_rules_by_brute_force(
+        family, data, halves(ModelFacts(rules=np.ones(1, np.int32)))
+    )
     assert [(r.fit, r.candidates.tolist()) for r in found] == [(1, [0]), (1, [1])]
     assert found[0].coefficients.tolist() == [[[2.0]]]
     assert found[0].intercepts.tolist() == [[-2.0]]

@@ -15,7 +15,7 @@ from truerisk.extend import Family
 from truerisk.methods import as_method
 from truerisk.models import IntervalClassifier
 from truerisk.testing import engine_checks, method_checks
-from truerisk.testing.cases import bagged_classes, noisy_line_case, two_class_case
+from truerisk.testing.cases import bagged_two_class_case, noisy_line_case, two_class_case
 from truerisk.testing.situations import default_families
 
 BOOTSTRAPS = "bootstrap", ".632", ".632+", "optimism"
@@ -60,7 +60,7 @@ KINDS |= {"swapping", "bee", "aic", "racing (10-fold)", "nested (loo, inner 4-fo
 def case_of(word):
     """The case that a method is checked on."""
     if word in BAGGED:
-        return bagged_classes()
+        return bagged_two_class_case()
     case = noisy_line_case() if word in NUMBERS else two_class_case(FEW.get(word, 40))
     if word not in IN_SPACE:
         return case

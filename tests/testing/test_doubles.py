@@ -18,7 +18,7 @@ from truerisk.extend import ALL, BadData, Data, Family, Plan, Refusal
 from truerisk.losses import Squared
 from truerisk.methods import KFold
 from truerisk.plan.blocks import RowSets
-from truerisk.plan.extras.model_facts import Facts, rules_of
+from truerisk.plan.extras.model_facts import ModelFactResults, get_linear_rules
 from truerisk.testing import (
     Case,
     NotConforming,
@@ -108,7 +108,9 @@ class LeavesNothingOut(EngineDouble):
     also = brute("nested_parts", "ties", "weights", "labels", "subsets") | {GENERIC}
 
     def instead(self, family, data, plan, run):
-        train = replace(plan.train, minus=plan.train.minus[:0], offsets=plan.train.offsets * 0)
+        train = replace(
+            plan.train, removed_blocks=plan.train.removed_blocks[:0], offsets=plan.train.offsets * 0
+        )
         return family, data, replace(plan, train=train), run
 
 
@@ -132,9 +134,11 @@ class ForgetsTheOuterFold(EngineDouble):
 
     def instead(self, family, data, plan, run):
         train = plan.train
-        kept = [train.without(fit)[-1:] for fit in range(plan.n_fits)]
+        kept = [train.get_removed_blocks(fit)[-1:] for fit in range(plan.n_fits)]
         offsets = np.concatenate([[0], np.cumsum([len(minus) for minus in kept])])
-        train = replace(train, minus=np.concatenate([*kept, train.minus[:0]]), offsets=offsets)
+        train = replace(
+            train, removed_blocks=np.concatenate([*kept, train.removed_blocks[:0]]), offsets=offsets
+        )
         return family, data, replace(plan, train=train), run
 
 
@@ -199,7 +203,14 @@ class FirstCandidateOnly(EngineDouble):
     breaks = "only_is_honoured"
 
     def instead(self, family, data, plan, run):
-        return family, data, plan, run if run.only is None else replace(run, only=run.only * 0)
+        return (
+            family,
+            data,
+            plan,
+            run
+            if run.candidate_by_fit is None
+            else replace(run, candidate_by_fit=run.candidate_by_fit * 0),
+        )
 
 
 class AnswersAll(EngineDouble):
@@ -209,7 +220,7 @@ class AnswersAll(EngineDouble):
     breaks = "unrequested_answers_are_left_out"
 
     def instead(self, family, data, plan, run):
-        return family, data, plan, replace(run, needed=None)
+        return family, data, plan, replace(run, is_needed=None)
 
 
 class Rerun(EngineDouble):
@@ -223,7 +234,7 @@ class Rerun(EngineDouble):
 
     def run(self, family, data, plan, request, run):
         answers = super().run(family, data, plan, request, run)
-        question = (family, data, plan, run.only is None)
+        question = (family, data, plan, run.candidate_by_fit is None)
         again = any(all(a is b for a, b in zip(old, question, strict=True)) for old in self.asked)
         self.asked.append(question)
         return replace(answers, values=1 - answers.values) if again else answers
@@ -253,8 +264,12 @@ class CountsTheVariance(EngineDouble):
 
     def run(self, family, data, plan, request, run):
         answers = super().run(family, data, plan, request, run)
-        facts = Facts.from_holder(answers)
-        return answers if facts is None else replace(answers, extra=Facts(facts.freedom + 1))
+        facts = ModelFactResults.from_holder(answers)
+        return (
+            answers
+            if facts is None
+            else replace(answers, extra=ModelFactResults(facts.freedom + 1))
+        )
 
 
 class TurnsRules(EngineDouble):
@@ -265,10 +280,10 @@ class TurnsRules(EngineDouble):
 
     def run(self, family, data, plan, request, run):
         answers = super().run(family, data, plan, request, run)
-        if rules_of(answers) is None:
+        if get_linear_rules(answers) is None:
             return answers
-        turned = tuple(replace(r, coefficients=-r.coefficients) for r in rules_of(answers))
-        return replace(answers, extra=Facts(rules=turned))
+        turned = tuple(replace(r, coefficients=-r.coefficients) for r in get_linear_rules(answers))
+        return replace(answers, extra=ModelFactResults(rules=turned))
 
 
 class Scales(EngineDouble):

@@ -12,11 +12,11 @@ from sklearn.tree import DecisionTreeClassifier
 from truerisk.methods import MonteCarlo, as_method
 from truerisk.testing import check_bias, check_mean, replicate
 from truerisk.testing.replicates import (
+    SIMULATED_PROBLEMS,
     NoisyLine,
     PureNoise,
     Replicates,
     noisy_line,
-    problems,
     pure_noise,
     two_gaussians,
 )
@@ -24,7 +24,7 @@ from truerisk.testing.replicates import (
 ALWAYS_1 = DummyClassifier(strategy="constant", constant=1)
 LEAST_SQUARES = LinearRegression(fit_intercept=False)
 LINE = NoisyLine(coef=(1.0, -1.0))
-UNEVEN = PureNoise(share=0.3)
+UNEVEN = PureNoise(class_1_probability=0.3)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ LEARNERS = {
 
 @pytest.mark.parametrize(
     ("problem", "model"),
-    [(p, model) for p in (*problems, UNEVEN) for model in LEARNERS[p.task]],
+    [(p, model) for p in (*SIMULATED_PROBLEMS, UNEVEN) for model in LEARNERS[p.task]],
     ids=str,
 )
 def test_true_risk_is_that_of_a_long_test(problem, model):
@@ -106,12 +106,12 @@ def test_true_risk_is_that_of_a_long_test(problem, model):
     stated = problem.true_risk(model)
     error = np.hypot(stated.std_error, wrong.std() / np.sqrt(len(y)))
     assert abs(wrong.mean() - stated.value) < 4.5 * error
-    assert stated.value >= problem.least_risk - 3 * stated.std_error
+    assert stated.value >= problem.bayes_risk - 3 * stated.std_error
 
 
 def test_true_risk_of_linear_rules_and_of_constants_is_exact():
     """No fresh row is drawn for a linear rule, nor for any on fair noise; one class errs half."""
-    for problem in problems:
+    for problem in SIMULATED_PROBLEMS:
         model = LEARNERS[problem.task][0].fit(*problem.draw(40, 1))
         assert problem.true_risk(model).std_error == 0
     assert pure_noise.true_risk(KNeighborsClassifier(1)).value == 0.5
@@ -120,10 +120,10 @@ def test_true_risk_of_linear_rules_and_of_constants_is_exact():
 
 def test_problems_draw_by_seed_and_state_their_least_risks():
     """Bayes risk Φ(−1), the rarer class's share, the noise variance; classes are a fair coin."""
-    for problem in problems:
+    for problem in SIMULATED_PROBLEMS:
         first, again, other = (problem.draw(30, seed)[0] for seed in (3, 3, 4))
         assert np.array_equal(first, again)
         assert not np.array_equal(first, other)
     assert len({int(two_gaussians.draw(30, seed)[1].sum()) for seed in range(9)}) > 1
-    assert two_gaussians.least_risk == pytest.approx(0.15865525)
-    assert (pure_noise.least_risk, UNEVEN.least_risk, noisy_line.least_risk) == (0.5, 0.3, 2.0)
+    assert two_gaussians.bayes_risk == pytest.approx(0.15865525)
+    assert (pure_noise.bayes_risk, UNEVEN.bayes_risk, noisy_line.bayes_risk) == (0.5, 0.3, 2.0)

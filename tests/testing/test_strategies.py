@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from truerisk.engines import Generic
 from truerisk.exceptions import MissingExtra
 from truerisk.extend import ALL, Data, Plan, PlanBuilder
-from truerisk.plan.extras.flips import flips_of
+from truerisk.plan.extras.flips import get_label_flips
 from truerisk.testing import engine_checks, strategies
 from truerisk.testing.brute_force import decode_plan
 from truerisk.testing.cases import (
     altered_plans,
-    frozen_data,
     permuted_data,
     permuted_plan,
-    with_renamed_classes,
+    read_only_data,
+    rename_classes,
 )
-from truerisk.testing.strategies import NestingBuilder, data_sets, plans
+from truerisk.testing.strategies import NestingBuilder, any_plans, data_sets
 
 
 @settings(max_examples=60, deadline=None)
@@ -28,7 +28,7 @@ from truerisk.testing.strategies import NestingBuilder, data_sets, plans
 def test_plans_drawn_are_sound(drawer, ties, task):
     """Every fit has rows, every question asks about rows, and JSON gives the plan back."""
     data = drawer.draw(data_sets(task, ties=ties))
-    plan = drawer.draw(plans(data))
+    plan = drawer.draw(any_plans(data))
     assert plan.train_sizes.min() > 0
     assert plan.test_sizes.min() > 0
     assert Plan.from_dict(plan.to_dict()).fingerprint == plan.fingerprint
@@ -51,7 +51,7 @@ def test_plans_drawn_are_sound(drawer, ties, task):
 )
 def test_plans_are_drawn_in_every_form(wanted):
     """Hypothesis finds a plan of each form within its usual number of draws."""
-    drawn = data_sets().flatmap(plans)
+    drawn = data_sets().flatmap(any_plans)
     quick = settings(database=None, deadline=None, derandomize=True, phases=[Phase.generate])
     assert wanted(find(drawn, wanted, settings=quick))
 
@@ -81,7 +81,7 @@ def test_nesting_builder_embeds_the_same_questions_about_other_rows(seed, n, exc
     sample = inner.block(rng.integers(len(rows), size=len(rows)))
     inner.ask((sample, ()), (ALL, (sample,)), repeat=3)
     drawn = inner.build()
-    outer.embed(drawn, rows, outer_set=outer.train_set_of(0), part="inner", unit=7)
+    outer.embed_plan(drawn, rows, outer_set=outer.get_training_set(0), part="inner", unit=7)
     plan = outer.build()
 
     for q in range(drawn.n_questions):
@@ -93,9 +93,9 @@ def test_nesting_builder_embeds_the_same_questions_about_other_rows(seed, n, exc
             assert rows[a].tolist() == b.tolist()
             assert (a_counts is None) == (b_counts is None)
             assert a_counts is None or a_counts.tolist() == b_counts.tolist()
-        flipped, codes = flips_of(drawn, own)
-        assert flips_of(plan, embedded)[0].tolist() == rows[flipped].tolist()
-        assert flips_of(plan, embedded)[1].tolist() == codes.tolist()
+        flipped, codes = get_label_flips(drawn, own)
+        assert get_label_flips(plan, embedded)[0].tolist() == rows[flipped].tolist()
+        assert get_label_flips(plan, embedded)[1].tolist() == codes.tolist()
         assert plan.unit[q + 1] == 7
         assert plan.repeat[q + 1] == drawn.repeat[q]
 
@@ -108,7 +108,9 @@ def test_nesting_builder_keeps_copies_of_a_sample_together():
     inner = PlanBuilder(3)
     for fold in inner.partition(np.array([0, 1, 1])):
         inner.ask((ALL, (fold,)), (fold, ()))
-    outer.embed(inner.build(), np.array([0, 2, 5]), outer.train_set_of(0), part="inner", unit=0)
+    outer.embed_plan(
+        inner.build(), np.array([0, 2, 5]), outer.get_training_set(0), part="inner", unit=0
+    )
     plan = outer.build()
     trained = [plan.train_rows(int(plan.fit[q])) for q in (1, 2)]
     assert [(rows.tolist(), None if c is None else c.tolist()) for rows, c in trained] == [
@@ -125,12 +127,12 @@ def test_nesting_builder_keeps_copies_of_a_sample_together():
 def test_permuted_plan_asks_the_same_about_the_moved_rows(drawer):
     """Train rows with their counts, labels and asked rows are the old ones at their new places."""
     data = drawer.draw(data_sets())
-    plan = drawer.draw(plans(data))
+    plan = drawer.draw(any_plans(data))
     order = np.array(drawer.draw(st.permutations(range(data.n_rows))))
     old, new = decode_plan(plan), decode_plan(permuted_plan(plan, order))
-    assert [sorted(order[seen]) for seen in new.train] == old.train
-    assert [(fit, sorted(order[rows])) for fit, rows in new.questions] == old.questions
-    assert [{order[r]: c for r, c in labels.items()} for labels in new.labels] == old.labels
+    assert [sorted(order[seen]) for seen in new.training_rows] == old.training_rows
+    assert [(fit, sorted(order[rows])) for fit, rows in new.test_sets] == old.test_sets
+    assert [{order[r]: c for r, c in labels.items()} for labels in new.new_labels] == old.new_labels
     moved = permuted_data(data, order)
     assert np.array_equal(moved.X, data.X[order])
     assert np.array_equal(moved.classes[moved.codes], data.y[order])
@@ -139,7 +141,7 @@ def test_permuted_plan_asks_the_same_about_the_moved_rows(drawer):
 def test_renamed_data_move_codes_with_the_order_of_names():
     """Codes follow the sorted new names."""
     data = Data.check(np.eye(3), ["b", "a", "c"], task="classification")
-    other = with_renamed_classes(data, ["z", "y", "x"])
+    other = rename_classes(data, ["z", "y", "x"])
     assert other.y.tolist() == ["y", "z", "x"]
     assert other.codes.tolist() == [1, 2, 0]
 
@@ -148,7 +150,7 @@ def test_frozen_data_cannot_be_written_to():
     """The copy is read-only and the original is not."""
     data = Data.check(np.eye(3), [0, 1, 1], task="classification")
     with pytest.raises(ValueError, match="read-only"):
-        frozen_data(data).X[0] = 1
+        read_only_data(data).X[0] = 1
     data.X[0] = 1
 
 

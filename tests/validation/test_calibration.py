@@ -7,7 +7,7 @@ from scipy.stats import t
 from tests.support.rms_data import RMS, drawn, foreign
 
 from truerisk.extend import Refusal
-from truerisk.validation.calibration import CalibrationFit, Recalibration, grid_of
+from truerisk.validation.calibration import CalibrationFit, CalibrationLine, curve_grid
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT
 from truerisk.validation.outcomes import Outcomes
 
@@ -29,7 +29,7 @@ def test_calibration_band_holds_what_is_right():
     for _ in range(100):
         p = expit(rng.normal(size=400))
         rows = Outcomes.from_predictions(rng.random(400) < p, p)
-        low, high = CalibrationFit.from_outcomes(rows).band(at, rows, 0.95)
+        low, high = CalibrationFit.from_outcomes(rows).confidence_band(at, rows, 0.95)
         held += (low <= at) & (at <= high)
     assert (held >= 88).all()
 
@@ -38,11 +38,11 @@ def test_calibration_band_of_groups_has_the_t_quantile():
     """A covariance by the sums of 20 groups has 19 degrees of freedom."""
     rows = Outcomes.from_predictions(Y, foreign(X), members=np.arange(len(Y)) % 20)
     fitted, at = CalibrationFit.from_outcomes(rows), np.array([0.2, 0.5])
-    columns = fitted._columns(at)
-    spread = np.diag(columns @ fitted.fit.covariance(rows.members) @ columns.T)
-    half = np.diff(logit(fitted.band(at, rows, 0.95)), axis=0)[0] / 2
+    columns = fitted._spline_columns(at)
+    spread = np.diag(columns @ fitted.spline_fit.covariance(rows.clusters) @ columns.T)
+    half = np.diff(logit(fitted.confidence_band(at, rows, 0.95)), axis=0)[0] / 2
     assert half == pytest.approx(t.ppf(0.975, 19) * np.sqrt(spread))
-    grid = grid_of(
+    grid = curve_grid(
         Outcomes.from_predictions(np.zeros(101), np.linspace(0, 1, 101))
     )  # without the ends
     assert (grid[0], grid[-1]) == pytest.approx((0.01, 0.99))
@@ -65,14 +65,19 @@ def test_calibration_fit_refuses_few_events():
     rows = np.tile(np.arange(60), 3)
     given, ones = np.random.default_rng(0).random(180), np.ones(180)
     found = Outcomes(ones * (rows < 9), given, ones / 3, rows, rows)
-    assert (found.n_rows, found.n_events, found.n_rarer, found.n_answers) == (60, 9, 9, 180)
+    assert (found.n_rows, found.n_events, found.n_rarer_rows, found.n_predictions) == (
+        60,
+        9,
+        9,
+        180,
+    )
     for few in (found, Outcomes.from_predictions(np.arange(60) < 9, np.tile([0.2, 0.3, 0.4], 20))):
         with pytest.raises(Refusal, match="9 rows of the rarer outcome"):
             CalibrationFit.from_outcomes(few)
 
 
 def test_recalibration_is_val_prob_of_rms():
-    found, R = Recalibration.from_outcomes(ROWS).measures(), RMS["val.prob"]
+    found, R = CalibrationLine.from_outcomes(ROWS).measures(), RMS["val.prob"]
     for word, name in (("intercept", "Intercept"), ("slope", "Slope"), ("u", "U")):
         assert found[word] == pytest.approx(R[name], abs=1e-7)
     assert found["in-the-large"] == pytest.approx(RMS["by hand"]["large"], abs=1e-7)
@@ -81,17 +86,17 @@ def test_recalibration_is_val_prob_of_rms():
 
 def test_recalibration_follows_the_logit_and_not_the_unit_of_weights():
     """A logit times 2 has half the slope, the same intercept and the same R²."""
-    once = Recalibration.from_outcomes(ROWS).measures()
-    extreme = 1 / (1 + np.exp(-2 * ROWS.linear))
-    twice = Recalibration.from_outcomes(Outcomes.from_predictions(Y, extreme)).measures()
+    once = CalibrationLine.from_outcomes(ROWS).measures()
+    extreme = 1 / (1 + np.exp(-2 * ROWS.linear_predictions))
+    twice = CalibrationLine.from_outcomes(Outcomes.from_predictions(Y, extreme)).measures()
     for word, factor in (("slope", 0.5), ("intercept", 1), ("r2", 1)):
         assert twice[word] == pytest.approx(factor * once[word])
     weights = np.random.default_rng(2).integers(1, 4, len(Y)).astype(float)
     whole, cents = (
         Outcomes.from_predictions(Y, ROWS.predictions, unit * weights) for unit in (1, 0.01)
     )
-    assert Recalibration.from_outcomes(cents).measures() == pytest.approx(
-        Recalibration.from_outcomes(whole).measures()
+    assert CalibrationLine.from_outcomes(cents).measures() == pytest.approx(
+        CalibrationLine.from_outcomes(whole).measures()
     )
     # Every row three times, in groups of the three: the errors are those of the rows alone.
     thrice = np.repeat(np.arange(len(Y)), 3)
@@ -99,8 +104,8 @@ def test_recalibration_follows_the_logit_and_not_the_unit_of_weights():
     rows = Outcomes(
         Y[thrice].astype(float), ROWS.predictions[thrice], one, thrice, np.arange(len(one))
     )
-    grouped = Recalibration.from_outcomes(rows).std_errors(rows.members)
-    assert grouped == pytest.approx(Recalibration.from_outcomes(ROWS).std_errors(ROWS.members))
+    grouped = CalibrationLine.from_outcomes(rows).std_errors(rows.clusters)
+    assert grouped == pytest.approx(CalibrationLine.from_outcomes(ROWS).std_errors(ROWS.clusters))
 
 
 @pytest.mark.parametrize(
@@ -130,4 +135,4 @@ def test_recalibration_follows_the_logit_and_not_the_unit_of_weights():
 def test_recalibration_refuses(y, given, link, said):
     outcomes = Outcomes.from_predictions(np.array(y), np.array(given), link=link)
     with pytest.raises(Refusal, match=said):
-        Recalibration.from_outcomes(outcomes)
+        CalibrationLine.from_outcomes(outcomes)

@@ -9,7 +9,7 @@ from tests.support.rms_data import RMS, drawn, foreign
 from truerisk.validation.calibration_fits import (
     LeastSquaresFit,
     LogisticFit,
-    knot_shares,
+    knot_quantile_levels,
     spline_columns,
 )
 
@@ -99,5 +99,5 @@ def test_spline_columns_are_rcspline_eval():
     for place, straight in ((-3.0, True), (2.5, True), (1.0, False)):
         around = spline_columns(place + np.array([-0.1, 0.0, 0.1]), KNOTS)[:, 2]
         assert bool(abs(around[0] - 2 * around[1] + around[2]) < 1e-12) is straight
-    assert (len(knot_shares(99)), len(knot_shares(100))) == (3, 4)
+    assert (len(knot_quantile_levels(99)), len(knot_quantile_levels(100))) == (3, 4)
     assert spline_columns(np.arange(3.0), np.array([0.0, 1.0])).shape == (3, 2)

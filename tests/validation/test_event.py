@@ -118,13 +118,13 @@ def test_event_reads_every_answer():
     event = Event.from_label("ill", data)
     codes = np.array([0, 1, 2], dtype=np.int8)
     code = int(np.flatnonzero(data.classes == "ill")[0])
-    assert event.read(codes, "label").tolist() == (codes == code).astype(int).tolist()
+    assert event.convert_values(codes, "label").tolist() == (codes == code).astype(int).tolist()
     p = np.array([[0.2, 0.3, 0.5]])
-    assert event.read(p, "probability").tolist() == [[1 - p[0, code], p[0, code]]]
+    assert event.convert_values(p, "probability").tolist() == [[1 - p[0, code], p[0, code]]]
     assert event.data.classes.tolist() == ["the rest", "ill"]
     assert Event.from_label(None, data) is None
     two = Data.check(X, Y, task="classification")
-    assert Event.from_label(None, two).read(p, "probability") is p
+    assert Event.from_label(None, two).convert_values(p, "probability") is p
 
 
 @pytest.mark.parametrize(

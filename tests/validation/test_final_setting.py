@@ -7,11 +7,11 @@ from sklearn.model_selection import GridSearchCV
 
 import truerisk as tr
 from truerisk.extend import Interval
-from truerisk.report.validation_page import verdict
-from truerisk.validation.calibration import Recalibration
+from truerisk.report.validation_page import describe_measures
+from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT
 from truerisk.validation.discrimination import net_benefits
-from truerisk.validation.final_setting import disagreement
+from truerisk.validation.final_setting import slope_disagreement_reason
 from truerisk.validation.gain import gain_interval
 from truerisk.validation.outcomes import Outcomes
 
@@ -78,8 +78,8 @@ def test_slope_interval_rests_on_fits_of_the_final_setting(agreeing):
     def line(kept, lacking):
         told = answers_of_setting(search, fold, lacking)
         outcomes = Outcomes.from_predictions(y[kept], told[kept])
-        fitted = Recalibration.from_outcomes(outcomes)
-        return fitted.measures(), fitted.std_errors(outcomes.members)
+        fitted = CalibrationLine.from_outcomes(outcomes)
+        return fitted.measures(), fitted.std_errors(outcomes.clusters)
 
     whole, errors = line(np.ones(150, bool), ())
     without = [line(fold != j, (j,))[0] for j in range(5)]
@@ -102,7 +102,7 @@ def test_slope_has_no_interval_where_settings_shrink_differently(disagreeing):
     assert f"the slope is {slope.honest:.2f} over their held-out predictions" in slope.reason
     assert f"and {slope.apparent:.2f} on its own training rows" in slope.reason
     assert slope.reason.endswith("such as scoring='log' or 'brier', which bounds the shrinkage.")
-    (said,) = (line for line in verdict(found) if "calibration slope" in line)
+    (said,) = (line for line in describe_measures(found) if "calibration slope" in line)
     assert said.endswith("; it has no interval, for the reason below the table.")
     assert found.calibration["in-the-large"].interval is not None
     assert found.calibration.curve.low is None
@@ -137,7 +137,7 @@ def test_paragraph_tells_the_final_model_apart(agreeing):
         f"calibration slope {slope.honest:.3f}, of the final model {own} ({low} to {high}, "
         "sandwich-pairs)" in found.checklist.methods_text
     )
-    (said,) = (line for line in verdict(found) if "calibration slope" in line)
+    (said,) = (line for line in describe_measures(found) if "calibration slope" in line)
     assert f"is {slope.honest:.4f} on held-out rows; that of the final model is about" in said
     one = tr.validate(search, *drawn(8), replicates=0, thresholds=0.3)
     benefit, final = one.net_benefit, one.net_benefit.of_final_model[0]
@@ -236,8 +236,8 @@ def test_slope_of_tuned_regression_rests_on_the_final_setting():
 )
 def test_slopes_disagree_by_ratio_sign_and_interval(pooled, of_setting, ends):
     interval = Interval(*ends, "sandwich-pairs", 0.95)
-    assert disagreement(pooled, of_setting, interval, None, LOGIT) is not None
-    told = disagreement(pooled, of_setting, interval, None, IDENTITY)
+    assert slope_disagreement_reason(pooled, of_setting, interval, None, LOGIT) is not None
+    told = slope_disagreement_reason(pooled, of_setting, interval, None, IDENTITY)
     assert told.endswith("rates values, such as scoring='squared', which bounds the shrinkage.")
     interval = Interval(0.3, 1.5, "sandwich-pairs", 0.95)
-    assert disagreement(0.6, 1.1, interval, 1.7, LOGIT) is None
+    assert slope_disagreement_reason(0.6, 1.1, interval, 1.7, LOGIT) is None

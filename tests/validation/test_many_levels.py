@@ -6,9 +6,9 @@ from scipy.stats import norm
 
 from truerisk.validation.many_levels import (
     StableScale,
-    level_of_each,
-    shrinkage,
+    shrink_to_mean,
     simultaneous_quantile,
+    single_interval_level,
 )
 
 
@@ -19,10 +19,12 @@ def test_shrinkage_is_metafors():
     f <- rma(y, v, method="REML", control=list(threshold=1e-12, maxiter=1000));
     c(f$b, sqrt(f$tau2)); blup(f)$pred
     """
-    found = shrinkage(
+    found = shrink_to_mean(
         np.array([0.10, 0.22, 0.31, 0.18, 0.45]), np.array([0.004, 0.01, 0.02, 0.003, 0.03])
     )
-    assert (found.mean, found.spread) == pytest.approx((0.1803229577552, 0.0140054587676), rel=1e-6)
+    assert (found.mean, found.between_level_std) == pytest.approx(
+        (0.1803229577552, 0.0140054587676), rel=1e-6
+    )
     assert found.values == pytest.approx(
         [0.176568190094, 0.181086261917, 0.181582431520, 0.180303137335, 0.182074767910], rel=1e-8
     )
@@ -39,7 +41,7 @@ def test_shrinkage_maximises_the_restricted_likelihood():
             away = y - w @ y / w.sum()
             return float(np.log(w).sum() - np.log(w.sum()) - w @ away**2) / 2
 
-        best = likelihood(shrinkage(y, noise).spread ** 2)
+        best = likelihood(shrink_to_mean(y, noise).between_level_std ** 2)
         assert best >= max(likelihood(t) for t in np.linspace(0, 2, 400)) - 1e-6
 
 
@@ -48,16 +50,16 @@ def test_shrinkage_of_equal_noise_and_of_noise_alone():
 
     Two levels have no spread to estimate; a level without noise is not to be moved.
     """
-    found = shrinkage(np.array([0.20, 0.22, 0.19]), np.array([0.004, 0.01, 0.02]))
-    assert found.spread == 0
+    found = shrink_to_mean(np.array([0.20, 0.22, 0.19]), np.array([0.004, 0.01, 0.02]))
+    assert found.between_level_std == 0
     assert found.values == pytest.approx([0.20375] * 3)
-    assert found.own_shares.tolist() == [0, 0, 0]
+    assert found.own_weights.tolist() == [0, 0, 0]
     y = np.array([0.1, 0.5, 0.9, 0.3])
-    found = shrinkage(y, np.full(4, 0.01))
-    assert found.values - found.mean == pytest.approx(found.own_shares[0] * (y - y.mean()))
-    assert 0 < found.own_shares[0] < 1
-    assert shrinkage(y[:2], np.ones(2)) is None
-    assert shrinkage(y[:3], np.array([1.0, 1.0, 0.0])) is None
+    found = shrink_to_mean(y, np.full(4, 0.01))
+    assert found.values - found.mean == pytest.approx(found.own_weights[0] * (y - y.mean()))
+    assert 0 < found.own_weights[0] < 1
+    assert shrink_to_mean(y[:2], np.ones(2)) is None
+    assert shrink_to_mean(y[:3], np.array([1.0, 1.0, 0.0])) is None
 
 
 def test_shrinkage_errs_less_than_the_levels_themselves():
@@ -66,7 +68,7 @@ def test_shrinkage_errs_less_than_the_levels_themselves():
     truth = 0.3 + 0.05 * rng.standard_normal((200, 8))
     noise = np.full(8, 0.01)
     y = truth + 0.1 * rng.standard_normal(truth.shape)
-    shrunken = np.array([shrinkage(line, noise).values for line in y])
+    shrunken = np.array([shrink_to_mean(line, noise).values for line in y])
     assert np.square(shrunken - truth).mean() < 0.5 * np.square(y - truth).mean()
 
 
@@ -88,7 +90,7 @@ def test_simultaneous_quantile_of_equal_estimates_is_that_of_one():
     scale = np.array([1, 100, 1e-3])
     found = simultaneous_quantile(covariance * np.outer(scale, scale), 0.95)
     assert found == pytest.approx(simultaneous_quantile(covariance, 0.95))
-    assert level_of_each(simultaneous_quantile(np.eye(1), 0.8)) == pytest.approx(0.8)
+    assert single_interval_level(simultaneous_quantile(np.eye(1), 0.8)) == pytest.approx(0.8)
 
 
 def test_simultaneous_quantile_covers_correlated_estimates():
@@ -109,7 +111,7 @@ SCALES = [
     StableScale(0.0, 1.0),
     StableScale(0.0, 2.0),
     StableScale(-0.5, 1.0),
-    StableScale(0.0, 2.0, logit=True),
+    StableScale(0.0, 2.0, is_logit=True),
     StableScale(0.0, None),
     StableScale(None, None),
 ]
@@ -122,16 +124,16 @@ def test_stable_scale_goes_there_and_back(scale):
     assert scale.inverse_transform(scale.transform(values)) == pytest.approx(values)
     values = np.array([0.1, 0.4, 0.8])
     by_differences = (scale.transform(values + step) - scale.transform(values)) / step
-    assert scale.slope(values, np.full(3, 1e9)) == pytest.approx(by_differences, rel=1e-4)
+    assert scale.derivative(values, np.full(3, 1e9)) == pytest.approx(by_differences, rel=1e-4)
 
 
 def test_stable_scale_has_the_noise_of_the_rows_alone():
     """Of errors in n rows the standard error is 1/(2√n), whatever their rate, and finite at 0."""
     n, rates = 400.0, np.array([0.05, 0.3, 0.5, 0.9])
     errors = np.sqrt(rates * (1 - rates) / n)
-    slopes = SCALES[0].slope(rates, np.full(4, n))
+    slopes = SCALES[0].derivative(rates, np.full(4, n))
     assert slopes * errors == pytest.approx(1 / (2 * np.sqrt(n)), rel=0.05)
-    assert np.isfinite(SCALES[0].slope(np.array([0.0, 1.0]), np.full(2, 20.0))).all()
+    assert np.isfinite(SCALES[0].derivative(np.array([0.0, 1.0]), np.full(2, 20.0))).all()
 
 
 @pytest.mark.parametrize("m", [5, 40])

@@ -59,7 +59,7 @@ def test_net_benefits_error_counts_groups_whole():
     found = NetBenefit.from_outcomes(rows, T, event="1", apparent=None, corrected=None)
     half = stats.t.ppf(0.975, 19) * net_benefits(rows, T)[1]
     assert found.high - found.honest == pytest.approx(half)
-    assert (rows.degrees, ROWS.degrees) == (19, np.inf)
+    assert (rows.degrees_of_freedom, ROWS.degrees_of_freedom) == (19, np.inf)
 
 
 def benefit(t: np.ndarray) -> NetBenefit:

@@ -7,9 +7,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import truerisk as tr
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import compute
-from truerisk.validation.prediction_stability import PredictionStability, pair_positions
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import compute_risks
+from truerisk.validation.prediction_stability import PredictionStability, find_pair_positions
 
 RNG = np.random.default_rng(2)
 ROWS = np.arange(50)
@@ -56,17 +56,17 @@ def told(method):
     """The answers of a logistic regression about held-out rows, and by models that lack more."""
     X = RNG.normal(size=(61, 2))
     y = (X[:, 0] + RNG.logistic(size=61) > 0).astype(int)
-    problem = problem_of_call(
+    problem = problem_from_arguments(
         tr.extend.Family.from_grid(LogisticRegression()), X, y, scoring="brier"
     )
-    found = compute(problem, method)
+    found = compute_risks(problem, method)
     return X, y, found.answers, found.left_two_out
 
 
 def test_others_of_pairs_lack_one_fold_more():
     """Line s: the row's own fold and the s-th after it are left out, by plain fits."""
     X, y, answers, shaken = told("pairs")
-    rows, places = pair_positions(answers, shaken)
+    rows, places = find_pair_positions(answers, shaken)
     assert rows.tolist() == list(range(61))
     fold = np.empty(61, dtype=int)
     fold[answers.plan.positions[0]] = np.repeat(answers.plan.fold, answers.plan.test_sizes)
@@ -75,7 +75,7 @@ def test_others_of_pairs_lack_one_fold_more():
         expected = LogisticRegression().fit(X[seen], y[seen]).predict_proba(X[[row]])
         assert shaken.values[0][places[s, row]] == pytest.approx(expected[0], abs=1e-3)
     _, _, answers, shaken = told(tr.methods.Pairs("2x5-fold"))  # a row has several own models
-    assert pair_positions(answers, shaken) is None
+    assert find_pair_positions(answers, shaken) is None
 
 
 def test_prediction_stability_factor_leads_to_models_of_new_rows():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from truerisk.validation.measures import OF_EVENTS, OF_RANKS
-from truerisk.validation.outcomes import HeldOut, Outcomes, clipped
-from truerisk.validation.profile import FoldJackknife, Optimism, Profile
+from truerisk.validation.measures import EVENT_MEASURES, RANK_MEASURES
+from truerisk.validation.outcomes import HeldOut, Outcomes, clip_probabilities
+from truerisk.validation.profile import FoldJackknife, Optimism, ProfileLayout
 
 GRID, T = np.array([0.3, 0.5]), np.array([0.2, 0.4, 0.6])
 
@@ -28,15 +28,15 @@ def test_optimism_leaves_out_a_sample_without_the_number():
 def test_profile_is_nan_where_a_measure_does_not_exist():
     """One class has no measure that needs both; decision values have ranks alone."""
     rows = Outcomes.from_predictions(np.ones(20), np.linspace(0.1, 0.9, 20))
-    profile = Profile(GRID, T)
-    line = profile.compute(rows)
-    assert {w for w, v in profile.measures(line).items() if np.isfinite(v)} == {"brier"}
-    assert np.isnan(profile.curve(line)).all()
-    assert np.isfinite(profile.net_benefit(line)).all()
-    assert len(line) == len(OF_EVENTS) + len(GRID) + len(T)
+    profile = ProfileLayout(GRID, T)
+    line = profile.compute_profile(rows)
+    assert {w for w, v in profile.extract_measures(line).items() if np.isfinite(v)} == {"brier"}
+    assert np.isnan(profile.extract_curve(line)).all()
+    assert np.isfinite(profile.extract_net_benefit(line)).all()
+    assert len(line) == len(EVENT_MEASURES) + len(GRID) + len(T)
     rows = Outcomes.from_predictions(np.arange(20) % 2, np.linspace(-3, 3, 20))
-    profile = Profile(np.empty(0), np.empty(0), OF_RANKS)
-    found = profile.measures(profile.compute(rows))
+    profile = ProfileLayout(np.empty(0), np.empty(0), RANK_MEASURES)
+    found = profile.extract_measures(profile.compute_profile(rows))
     assert {w for w, v in found.items() if np.isfinite(v)} == {"auc", "average-precision"}
 
 
@@ -46,10 +46,10 @@ def test_fold_jackknife_of_a_mean_is_the_variance_of_the_folds_means():
     without = [np.delete(folds, j, axis=0).mean(keepdims=True).ravel() for j in range(8)]
     found = FoldJackknife.from_values(np.array([folds.mean()]), without)
     assert found.variance[0] == pytest.approx(folds.mean(axis=1).var(ddof=1) / 8)
-    assert found.extrapolated[0] == pytest.approx(folds.mean())
+    assert found.extrapolated_values[0] == pytest.approx(folds.mean())
     found = FoldJackknife.from_values(np.ones(2), [np.array([1.0, np.nan]), np.ones(2), np.ones(2)])
     assert np.isnan(found.variance).tolist() == [False, True]
-    assert np.isnan(found.extrapolated).tolist() == [False, True]
+    assert np.isnan(found.extrapolated_values).tolist() == [False, True]
 
 
 # ---------------- Rows of outcomes: copies weigh, rows without weight are left out
@@ -71,10 +71,10 @@ HELD = HeldOut(
 
 def test_outcomes_weigh_a_row_answered_several_times_as_others():
     """Its answers share its weight and are one member; a row of weight 0 is left out."""
-    found = Outcomes.held_out(HELD, clip=0.01)
+    found = Outcomes.from_held_out(HELD, clip=0.01)
     assert round(found.n, 12) == found.n_rows == 2
     np.testing.assert_allclose(1.5 * found.weights, [0.5, 2 / 3, 0.5, 2 / 3, 2 / 3])
-    assert found.members.tolist() == [0, 1, 0, 1, 1]
+    assert found.clusters.tolist() == [0, 1, 0, 1, 1]
     assert found.predictions.tolist() == [0.01, 0.99, 0.2, 0.99, 0.9]
     assert HELD.n_repetitions == 3
 
@@ -89,5 +89,5 @@ def test_outcomes_quantiles_weigh_rows():
     assert heavy.quantiles(np.arange(3.0), [0.0, 0.5, 1.0]).round(2).tolist() == [0.0, 1.5, 2.0]
     # Probabilities stay as they are, but for rounding beyond 0 and 1.
     given = np.array([-1e-17, 0.3, 1.0])
-    assert clipped(given, None).tolist() == [0.0, 0.3, 1.0]
-    assert clipped(given, 0.1).tolist() == [0.1, 0.3, 0.9]
+    assert clip_probabilities(given, None).tolist() == [0.0, 0.3, 1.0]
+    assert clip_probabilities(given, 0.1).tolist() == [0.1, 0.3, 0.9]

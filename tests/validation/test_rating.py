@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from tests.support.rms_data import REVIEW, drawn
 
 import truerisk as tr
-from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT
 from truerisk.validation.outcomes import Outcomes
 
@@ -108,7 +108,7 @@ def test_calibration_intervals_count_what_leaving_out_a_fold_does(of_event):
 def _line(came, given, of_event):
     given = np.clip(given, 1e-6, 1 - 1e-6) if of_event else given
     outcomes = Outcomes.from_predictions(came, given, link=LOGIT if of_event else IDENTITY)
-    return Recalibration.from_outcomes(outcomes).measures()
+    return CalibrationLine.from_outcomes(outcomes).measures()
 
 
 def test_calibration_intervals_without_pairs_count_rows_alone():

@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 import truerisk as tr
 from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData
-from truerisk.validation.subgroups import MISSING, subgroup_levels
+from truerisk.validation.subgroups import MISSING_LEVEL_NAME, subgroup_levels
 
 N = 120
 RNG = np.random.default_rng(1)
@@ -87,12 +87,12 @@ def test_levels_of_a_frame_are_named():
     """By their columns, in the order asked for; levels stand in the order of their values."""
     grade, sex = subgroup_levels(["grade", "sex"], FRAME, 4)
     assert (grade.column, grade.names, grade.codes.tolist()) == (
-        "grade", ("9", "10", MISSING), [1, 0, 2, 1],
+        "grade", ("9", "10", MISSING_LEVEL_NAME), [1, 0, 2, 1],
     )  # fmt: skip
     assert (sex.names, sex.codes.tolist(), sex.n_missing) == (("f", "m"), [1, 0, 1, 0], 0)
     for name in ("grade", "centre", "flag"):  # NaN, None and the NA of pandas are the last level
         (found,) = subgroup_levels(name, FRAME, 4)
-        assert found.names[-1] == MISSING
+        assert found.names[-1] == MISSING_LEVEL_NAME
         assert found.n_missing == (found.codes == len(found.names) - 1).sum() == 1
 
 
@@ -100,7 +100,11 @@ def test_levels_of_a_frame_are_named():
     ("column", "names", "codes"),
     [
         # six digits do not tell codes of a million apart; whole numbers are written so
-        ([1000001.0, 1000002.0, np.nan, 0.1], ("0.1", "1000001", "1000002", MISSING), [1, 2, 3, 0]),
+        (
+            [1000001.0, 1000002.0, np.nan, 0.1],
+            ("0.1", "1000001", "1000002", MISSING_LEVEL_NAME),
+            [1, 2, 3, 0],
+        ),
         ([0.1234561, 0.1234562], ("0.1234561", "0.1234562"), [0, 1]),
         # rows without a value are beside a level that is called missing
         (["missing", "b", None], ("b", "missing", "missing (no value)"), [1, 0, 2]),

@@ -15,8 +15,8 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import TimeSeriesSplit
 
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import compute
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import compute_risks
 from truerisk.extend import Family, Interval, Terms
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import subgroup_levels
@@ -32,11 +32,11 @@ EVERY = ("auc", "average-precision", "log", "brier", "f1", "balanced-accuracy")
 def told(method="pairs", columns=None, scoring="zero-one", *, y=Y, model=None, **given):
     """Each loss by its word: the risks of all levels, and the computation they rest on."""
     family = Family.from_grid(LogisticRegression() if model is None else model)
-    problem = problem_of_call(family, X[: len(y)], y, scoring=scoring, **given)
-    computed = compute(problem, method)
+    problem = problem_from_arguments(family, X[: len(y)], y, scoring=scoring, **given)
+    computed = compute_risks(problem, method)
     levels = subgroup_levels({"site": SITE} if columns is None else columns, None, len(y))
     found = {}
-    for name, one in {problem.loss.name: computed, **computed.by_score}.items():
+    for name, one in {problem.loss.name: computed, **computed.score_computations}.items():
         terms, tested = Terms(0.95, problem.rule), one.procedure or one.tested[0]
         shaken = None if tested.influences is None else tested.influences.left_two_out
         data = one.problem.data

@@ -11,10 +11,10 @@ from sklearn.metrics import brier_score_loss, log_loss, mean_squared_error
 import truerisk as tr
 from truerisk.extend import Interval, Refusal
 from truerisk.methods import Pairs
-from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.calibration_fits import IDENTITY
 from truerisk.validation.outcomes import Outcomes
-from truerisk.validation.updating import ModelUpdates, Update, UpdatedProbabilities
+from truerisk.validation.updating import ModelUpdates, RecalibratedClassifier, Update
 
 RNG = np.random.default_rng(5)
 ETA = RNG.standard_normal(400)
@@ -28,7 +28,7 @@ def events(shift=0.0, slope=1.0):
 
 def updated(outcomes, *, grouped=False):
     """With seed 0, at 95 %."""
-    line = Recalibration.from_outcomes(outcomes)
+    line = CalibrationLine.from_outcomes(outcomes)
     return ModelUpdates.from_outcomes(outcomes, line, level=0.95, seed=0, grouped=grouped)
 
 
@@ -55,7 +55,7 @@ def test_updating_has_the_risks_of_cross_validation(found):
     )
     assert both.risk == pytest.approx(direct.value, abs=1e-6)
     assert both.brier > 0
-    line = Recalibration.from_outcomes(Outcomes.from_predictions(SHIFTED, P)).measures()
+    line = CalibrationLine.from_outcomes(Outcomes.from_predictions(SHIFTED, P)).measures()
     told = [(one.intercept, one.slope) for one in found.updates]
     assert told == [(0, 1), (line["in-the-large"], 1), (line["intercept"], line["slope"])]
     again = ModelUpdates.from_json(found.to_json())
@@ -65,12 +65,12 @@ def test_updating_has_the_risks_of_cross_validation(found):
 
 def test_updated_probabilities_fit_one_number_with_the_other_held():
     """The intercept alone makes predictions right on average, whatever the slope."""
-    model = UpdatedProbabilities("intercept").fit(P[:, None], SHIFTED)
+    model = RecalibratedClassifier("intercept").fit(P[:, None], SHIFTED)
     assert model.predict_proba(P[:, None])[:, 1].mean() == pytest.approx(SHIFTED.mean())
     assert logit(model.predict_proba(P[:, None])[:, 1]) - ETA == pytest.approx(model.coef_[0])
     assert (model.predict(P[:, None]) == (model.predict_proba(P[:, None])[:, 1] > 0.5)).all()
     said = np.r_[P, 0.0, 1.0]
-    kept = UpdatedProbabilities().fit(P[:, None], SHIFTED).predict_proba(said[:, None])
+    kept = RecalibratedClassifier().fit(P[:, None], SHIFTED).predict_proba(said[:, None])
     np.testing.assert_array_equal(kept[:, 1], said)  # to the last digit
 
 
@@ -126,7 +126,7 @@ def test_updating_counts_groups_and_weights():
     w = np.where(ETA > 0, 3.0, 1.0)
     found = updated(Outcomes.from_predictions(SHIFTED, P, w))
     assert found.updates[0].risk == pytest.approx(log_loss(SHIFTED, P, sample_weight=w))
-    model = UpdatedProbabilities("intercept").fit(P[:, None], SHIFTED, w)
+    model = RecalibratedClassifier("intercept").fit(P[:, None], SHIFTED, w)
     answers = model.predict_proba(P[:, None])[:, 1]
     assert np.average(answers, weights=w) == pytest.approx(np.average(SHIFTED, weights=w))
 

@@ -26,7 +26,7 @@ import truerisk as tr
 from truerisk import Validation
 from truerisk.exceptions import UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal
-from truerisk.validation.discrimination import AMONG_MEASURES
+from truerisk.validation.discrimination import AUC_AMONG_MEASURES_NOTE
 
 RNG = np.random.default_rng(8)
 
@@ -87,7 +87,7 @@ def test_validate_finished_lacks_what_a_fit_would_tell(found):
     assert found.calibration.curve.apparent is None
     assert "nothing was fitted" in found.missing["stability"]
     roc = found.discrimination.roc
-    assert (roc.interval, roc.notes) == (None, (AMONG_MEASURES,))
+    assert (roc.interval, roc.notes) == (None, (AUC_AMONG_MEASURES_NOTE,))
     assert found.net_benefit.notes == ()
     assert found.notes == ()
     assert not any("fold" in note for note in (*found.risk.notes, *found.calibration.notes))

@@ -10,27 +10,27 @@ from typing import TYPE_CHECKING, Any
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.conclusion import conclude
-from truerisk.assessment.constant_risk import constant_risk
-from truerisk.assessment.door import load_part
+from truerisk.assessment.constant_risk import find_best_constant
+from truerisk.assessment.door import load_from_assessment
 from truerisk.assessment.families import (
+    build_problems,
     learner_task,
-    problems_of,
     ranked_names,
     read_learners,
-    sorted_by_text,
+    sort_names_by_text,
 )
 from truerisk.assessment.schedule import Schedule
-from truerisk.assessment.tuned_learner import TunedLearner, honest_learner, with_curve
-from truerisk.contracts import Fits
-from truerisk.core.arguments import as_typed, check_flag, mention, refuses_old_names
+from truerisk.assessment.tuned_learner import TunedLearner, add_learning_curve, assess_learner
+from truerisk.contracts import FitCounts
+from truerisk.core.arguments import check_flag, format_arguments, mention, refuses_old_names
 from truerisk.core.errors import UnknownName
-from truerisk.core.formats import errors_named
-from truerisk.core.progress import count_fits, shows_progress, stage
+from truerisk.core.formats import prefix_errors
+from truerisk.core.progress import count_fits, displays_progress, stage
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.running.executors import reuse_connections
-from truerisk.estimation.problem import Problem, as_seed, with_checks
-from truerisk.losses.loss_words import are_several
-from truerisk.methods.words import as_method, listed_splits
+from truerisk.estimation.problem import EstimationProblem, as_seed, with_checks
+from truerisk.losses.loss_words import has_several_scores
+from truerisk.methods.words import as_method, to_cv_list
 from truerisk.results.finding import warn_of_findings
 from truerisk.search.door import check_store, open_store
 
@@ -49,7 +49,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 @refuses_old_names
-@shows_progress
+@displays_progress
 def assess(
     learners: Any,
     X: Any,
@@ -147,8 +147,8 @@ def assess(
     Returns
     -------
     Assessment
-        The tuned learners with their honest risks: ``best``, ``risks``, ``curves``, ``table()``,
-        ``conclusion``, ``validation``, ``to_html(path)`` and ``to_json(path)``.
+        The tuned learners with their honest risks: ``best``, ``risks``, ``curves``,
+        ``table()``, ``conclusion``, ``validation``, ``to_html(path)`` and ``to_json(path)``.
 
     See Also
     --------
@@ -168,7 +168,7 @@ def assess(
     >>> a.best
     'bayes'
     """
-    methods = None if cv is None else list(map(as_method, listed_splits(cv)))
+    methods = None if cv is None else list(map(as_method, to_cv_list(cv)))
     outer = None if outer is None else as_method(outer)  # An iterable of splits is read only once.
     check_flag("mixed_versions", mixed_versions)
     if mixed_versions and store is None:
@@ -182,16 +182,16 @@ def assess(
     row_arguments = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     families = named_learners.values() if isinstance(named_learners, Mapping) else ()
     models = list(map(attrgetter("estimator"), families))
-    table, row_arguments_found, _ = take_named_columns(X, row_arguments, models=models)
-    data = Data.check(table, y, task=learner_task(named_learners, y), **row_arguments_found)
+    feature_table, row_values, _ = take_named_columns(X, row_arguments, models=models)
+    data = Data.check(feature_table, y, task=learner_task(named_learners, y), **row_values)
     validation_options = None
     if validate is not None and validate is not False:
-        validation_options = load_part("wishes")(validate, X, data, seed, positive)
-    problems = problems_of(
+        validation_options = load_from_assessment("wishes")(validate, X, data, seed, positive)
+    problems = build_problems(
         named_learners,
         data,
         [*(methods or (None,)), outer],
-        row_arguments_found["sample_weight"],
+        row_values["sample_weight"],
         scoring=scoring,
         n_jobs=n_jobs,
         positive=positive,
@@ -203,35 +203,35 @@ def assess(
     )
     if validation_options is not None and validation_options.horizon is not None:
         problems = {
-            name: learner_problem.asking_at(validation_options.horizon)
+            name: learner_problem.with_horizon(validation_options.horizon)
             for name, learner_problem in problems.items()
         }
     schedule = Schedule.draw(problems, methods, outer)
-    goes_forward = all(map(attrgetter("goes_forward"), (*schedule.methods, schedule.nested)))
+    goes_forward = all(map(attrgetter("goes_forward"), (*schedule.methods, schedule.nested_method)))
     # The rows are the same for all learners, so they are checked once, with the first problem.
     checked_problem = with_checks(next(iter(problems.values())), checks, goes_forward=goes_forward)
     for name, problem in problems.items():
         problems[name] = schedule.with_methods(replace(problem, findings=checked_problem.findings))
-    curves: Mapping[str, Any] = {}
+    curve_plans: Mapping[str, Any] = {}
     if learning_curve is not None:
-        curves = load_part("learning-curves")(learning_curve, problems, schedule)
-    several_scores = scoring if are_several(scoring) else None
-    typed_arguments = as_typed(
+        curve_plans = load_from_assessment("learning-curves")(learning_curve, problems, schedule)
+    several_scores = scoring if has_several_scores(scoring) else None
+    argument_texts = format_arguments(
         **row_arguments, scoring=several_scores, positive=positive, validate=validate or None
     )
     opened_store = open_store(store, problems, kind="assessment", mixed_versions=mixed_versions)
     with reuse_connections(), opened_store as stored_search:
-        assessment = _assess_each(
-            problems, schedule, stored_search, curves, typed_arguments, checks=checks
+        assessment = _tune_and_test(
+            problems, schedule, stored_search, curve_plans, argument_texts, checks=checks
         )
         if checks:
             warn_of_findings(assessment.warned_findings)
         if validation_options is None:
             return assessment
         try:
-            with errors_named(assessment.best):
+            with prefix_errors(assessment.best):
                 best_learner = assessment.learners[assessment.best]
-                validation = load_part("validation")(best_learner, validation_options)
+                validation = load_from_assessment("validation")(best_learner, validation_options)
         except KeyboardInterrupt:  # An interruption here loses only the validation.
             raise Interrupted(assessment, ("validation",)) from None
         if isinstance(validation, str):
@@ -239,12 +239,12 @@ def assess(
         return replace(assessment, validation=validation)
 
 
-def _assess_each(
-    problems: Mapping[str, Problem],
+def _tune_and_test(
+    problems: Mapping[str, EstimationProblem],
     schedule: Schedule,
     stored_search: StoredSearch | None,
-    curves: Mapping[str, PlannedCurve | str],
-    typed_arguments: Mapping[str, str],
+    curve_plans: Mapping[str, PlannedCurve | str],
+    argument_texts: Mapping[str, str],
     *,
     checks: bool,
 ) -> Assessment:
@@ -253,68 +253,70 @@ def _assess_each(
     Testing takes longer, so that a learner that refuses the data is known before the long part.
     """
     done_learners: dict[str, TunedLearner] = {}
-    missing_names: tuple[str, ...] | None = (
+    unassessed_names: tuple[str, ...] | None = (
         None  # names of the learners that an interruption left out
     )
     fit_store = None if stored_search is None else stored_search.fit_store
     n_fits = sum(map(schedule.n_fits, problems.values()))
-    for curve in curves.values():
-        n_fits += 0 if isinstance(curve, str) else curve.n_fits
+    for curve_plan in curve_plans.values():
+        n_fits += 0 if isinstance(curve_plan, str) else curve_plan.n_fits
     try:
         with count_fits(n_fits) as fit_counter:
             computed_by_learner = {}
             for name, problem in problems.items():
-                with errors_named(name), stage(name), stage("tuning"):
+                with prefix_errors(name), stage(name), stage("tuning"):
                     computed_by_learner[name] = schedule.tune(problem, fit_counter, fit_store)
             for name, problem in problems.items():
-                with errors_named(name), stage(name), stage("testing"):
-                    done_learners[name] = honest_learner(
+                with prefix_errors(name), stage(name), stage("testing"):
+                    done_learners[name] = assess_learner(
                         problem, computed_by_learner[name], schedule, fit_counter, fit_store
                     )
-            for name, curve in curves.items():
-                with errors_named(name), stage(name):
-                    done_learners[name] = with_curve(
-                        done_learners[name], curve, fit_counter, fit_store
+            for name, curve_plan in curve_plans.items():
+                with prefix_errors(name), stage(name):
+                    done_learners[name] = add_learning_curve(
+                        done_learners[name], curve_plan, fit_counter, fit_store
                     )
     except KeyboardInterrupt:
-        missing_names = (
+        unassessed_names = (
             *(name for name in problems if name not in done_learners),
             *(
                 f"learning curve of {curve_name}"
-                for curve_name in curves
-                if curve_name in done_learners and not done_learners[curve_name].has_curve
+                for curve_name in curve_plans
+                if curve_name in done_learners and not done_learners[curve_name].has_learning_curve
             ),
         )
     assessment = None
     if done_learners:
-        fits = None if stored_search is None else stored_search.fits
+        fit_counts = None if stored_search is None else stored_search.fit_counts
         assessment = collect_assessment(
-            done_learners, problems, schedule, fits, typed_arguments, missing_names or ()
+            done_learners, problems, schedule, fit_counts, argument_texts, unassessed_names or ()
         )
         assessment = replace(assessment, checked=checks)
-    if missing_names is not None or assessment is None:
-        raise Interrupted(assessment, missing_names or ()) from None
+    if unassessed_names is not None or assessment is None:
+        raise Interrupted(assessment, unassessed_names or ()) from None
     return assessment
 
 
 def collect_assessment(
     learners: Mapping[str, TunedLearner],
-    problems: Mapping[str, Problem],
+    problems: Mapping[str, EstimationProblem],
     schedule: Schedule,
-    fits: Fits | None,
-    typed_arguments: Mapping[str, str],
-    missing_names: Sequence[str] = (),
+    fit_counts: FitCounts | None,
+    argument_texts: Mapping[str, str],
+    unassessed_names: Sequence[str] = (),
 ) -> Assessment:
     """Collect the results of these learners in an assessment, and write its conclusion."""
     families, risks = {}, {}
     for name, learner in learners.items():
         families[name], risks[name] = problems[name].family, learner.risk.loss_value
-    name_order = sorted_by_text(families)
+    name_order = sort_names_by_text(families)
     best_name = ranked_names(risks, name_order)[0]
-    problem, choice = problems[best_name], None
+    problem, choice_risk = problems[best_name], None
     if len(learners) > 1:
-        choice = load_part("choice")(learners, name_order, problem, schedule.nested)
-    data, constant_prediction = problem.data, constant_risk(problem)
+        choice_risk = load_from_assessment("choice")(
+            learners, name_order, problem, schedule.nested_method
+        )
+    data, constant_prediction = problem.data, find_best_constant(problem)
     assessment = Assessment(
         learners=learners,
         best=best_name,
@@ -323,7 +325,7 @@ def collect_assessment(
         positive=problem.loss.label(data),
         task=data.task,
         tuned_by=schedule.methods[0].name,
-        tested_by=schedule.nested.tested_by,
+        tested_by=schedule.nested_method.tested_by,
         rule=problem.rule.name,
         interval=problem.interval,
         confidence_level=problem.confidence_level,
@@ -337,13 +339,13 @@ def collect_assessment(
         if constant_prediction is None
         else problem.loss.scale.value(constant_prediction.risk),
         baseline_rule=None if constant_prediction is None else constant_prediction.rule,
-        missing=tuple(missing_names),
-        choice=choice,
-        given=typed_arguments,
+        missing=tuple(unassessed_names),
+        choice=choice_risk,
+        given=argument_texts,
         order=tuple(name_order),
         problem=problem,
-        testing=schedule.nested,
+        testing=schedule.nested_method,
         constant=constant_prediction,
-        kept=fits,
+        kept=fit_counts,
     )
     return replace(assessment, conclusion=conclude(assessment))

@@ -11,38 +11,44 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from truerisk.assessment.constant_risk import BestConstant
-from truerisk.assessment.door import load_part
+from truerisk.assessment.door import load_from_assessment
 from truerisk.assessment.families import ranked_names
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.contracts import Fits
+from truerisk.contracts import FitCounts
 from truerisk.core import formats, tables
-from truerisk.core.arguments import Renamed, check_level, mention
+from truerisk.core.arguments import RenamedAttribute, check_level, mention
 from truerisk.core.errors import Refusal, UnknownName
-from truerisk.core.formats import percent, signed_number
+from truerisk.core.formats import format_percent, signed_number
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a
 from truerisk.core.overrides import override
 from truerisk.core.registry import check_known, is_present
-from truerisk.core.tables import frame_of_rows
-from truerisk.data.data import TaskWord
-from truerisk.estimation.problem import Problem
+from truerisk.core.tables import frame_from_rows
+from truerisk.data.data import TaskName
+from truerisk.estimation.problem import EstimationProblem
 from truerisk.estimation.run import PairedAnswers
-from truerisk.losses.loss import AUC, AVERAGE_PRECISION
+from truerisk.losses.loss import AUC_IMPORT_PATH, AVERAGE_PRECISION_PATH
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.plan.answers import joined
+from truerisk.plan.answers import append_candidates
 from truerisk.results import sentences
 from truerisk.results.door import load_from_package
 from truerisk.results.door import load_from_results as load_part_of_results
-from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, PairedLosses
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, CandidateLosses
 from truerisk.results.finding import Finding
-from truerisk.results.interval import DEFAULT_ROPE, Bounded, Interval, Scale, honest_numbers_of
+from truerisk.results.interval import (
+    DEFAULT_ROPE,
+    Interval,
+    ResultWithBounds,
+    Scale,
+    get_honest_numbers,
+)
 from truerisk.results.records import UNWRITTEN, Count, Record, Share
 from truerisk.results.results import (
     RiskCurve,
     RiskEstimate,
     all_findings,
-    check_requested,
-    of_score,
+    check_known_score,
+    select_score,
 )
 from truerisk.search.as_given import PairedDifference, paired_difference
 
@@ -55,23 +61,23 @@ if TYPE_CHECKING:
     from truerisk.results.roc import RocCurve
     from truerisk.validation.validation import Validation
 
-COMPARISON = "truerisk.comparison.paired"
-MOST_NAMES = 10_000  # largest number of column names that are stored with an assessment
+COMPARISON_MODULE = "truerisk.comparison.paired"
+MAX_COLUMN_NAMES = 10_000  # largest number of column names that are stored with an assessment
 TABLE_HEADER = (
     *("learner", "chosen setting", "selected", "honest", "interval"),
     *("best?", "optimism", "fits", "time"),
 )
 SETTING_COLUMN = TABLE_HEADER.index("chosen setting")
-CARD_HEADER = ("score", "better", "learner", "selected", "honest", "interval")
+SCORECARD_HEADER = ("score", "better", "learner", "selected", "honest", "interval")
 MAX_WIDTH = 100  # width of the printed table in characters
-WIDEST_NAME, NARROWEST_NAME = 24, 12
-NARROWEST_SETTING = 14
+MAX_NAME_WIDTH, MIN_NAME_WIDTH = 24, 12
+MIN_SETTING_WIDTH = 14
 NO_CALIBRATION = "there is no calibration: it needs classes and a model with probabilities."
 NO_BOXES = f"no learner was tested on random splits: assess with {mention('outer', 'monte-carlo')}."
 
 
 @frozen(eq=False)
-class Assessment(Bounded, Record):
+class Assessment(ResultWithBounds, Record):
     """Result of `assess`: tuned learners compared on the same splits.
 
     The risk of the best learner is the smallest of several, and therefore slightly optimistic.
@@ -193,7 +199,7 @@ class Assessment(Bounded, Record):
     best: str
     conclusion: str
     scoring: str
-    task: TaskWord
+    task: TaskName
     tuned_by: str
     tested_by: str
     rule: str
@@ -214,11 +220,11 @@ class Assessment(Bounded, Record):
     validation: Validation | None = field(default=None, repr=False)
     no_validation: str | None = None
     order: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
-    problem: Problem | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    problem: EstimationProblem | None = field(default=None, repr=False, metadata=UNWRITTEN)
     testing: Procedure | None = field(default=None, repr=False, metadata=UNWRITTEN)
     constant: BestConstant | None = field(default=None, repr=False, metadata=UNWRITTEN)
     column_names: tuple[str, ...] = field(default=(), metadata=UNWRITTEN)
-    kept: Fits | None = field(default=None, metadata=UNWRITTEN)
+    kept: FitCounts | None = field(default=None, metadata=UNWRITTEN)
     checked: bool = field(default=True, metadata=UNWRITTEN)
 
     def to_dict(self) -> dict[str, Any]:
@@ -275,7 +281,7 @@ class Assessment(Bounded, Record):
         names = self.column_names
         if not names and self.problem is not None:
             names = getattr(self.problem.data.X, "columns", ())
-        return [str(name) for name in list(names)[:MOST_NAMES]]
+        return [str(name) for name in list(names)[:MAX_COLUMN_NAMES]]
 
     @property
     def risks(self) -> dict[str, RiskEstimate]:
@@ -326,22 +332,22 @@ class Assessment(Bounded, Record):
         """
         if not self.tested_by.startswith("monte-carlo"):
             return {}
-        splits = {name: risk.split_risks for name, risk in self.risks.items()}
-        return {name: risks for name, risks in splits.items() if risks is not None}
+        split_risks = {name: risk.split_risks for name, risk in self.risks.items()}
+        return {name: risks for name, risks in split_risks.items() if risks is not None}
 
     @cached_property
     def differences(self) -> Sequence[DifferenceFromBest]:
         """Paired differences of the risks, each learner minus the best one."""
         if len(self.learners) < 2:
             return []
-        differences: Sequence[DifferenceFromBest] = load_part("differences")(self)
+        differences: Sequence[DifferenceFromBest] = load_from_assessment("differences")(self)
         return differences
 
     @property
     def posterior(self) -> dict[str, Any] | None:
         """Errors and tested rows behind the posterior of the error rate; None without it."""
         try:
-            posterior = load_part("posterior").of_estimate(self.best_learner.risk)
+            posterior = load_from_assessment("posterior").of_estimate(self.best_learner.risk)
         except Refusal:
             return None
         return {"errors": posterior.errors, "n": posterior.n, "of": posterior.of}
@@ -362,7 +368,7 @@ class Assessment(Bounded, Record):
         """Learners in the order of `ranking`."""
         return {name: self.learners[name] for name in self.ranking}
 
-    told_scores = Renamed("reported_scores")
+    told_scores = RenamedAttribute("reported_scores")
 
     def reported_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
         """Yield the name of each score, a learner, and its selected and honest estimates.
@@ -380,7 +386,7 @@ class Assessment(Bounded, Record):
                     tuned_learner.risk,
                 )
             if self.choice is not None:
-                yield self.named_scoring, sentences.WHOLE_SEARCH, None, self.choice
+                yield self.named_scoring, sentences.WHOLE_SEARCH_LABEL, None, self.choice
         for name in dict.fromkeys(name for risk in self.risks.values() for name in risk.scores):
             for learner in self.ranking:
                 tuned_learner = self.learners[learner]
@@ -394,7 +400,7 @@ class Assessment(Bounded, Record):
                     yield honest_score.named_scoring, learner, tuning_scores.get(name), honest_score
             if self.choice is not None and name in self.choice.scores:
                 choice_score = self.choice.scores[name]
-                yield choice_score.named_scoring, sentences.WHOLE_SEARCH, None, choice_score
+                yield choice_score.named_scoring, sentences.WHOLE_SEARCH_LABEL, None, choice_score
 
     @property
     def ranks(self) -> dict[str, str]:
@@ -402,7 +408,7 @@ class Assessment(Bounded, Record):
         if self.problem is None:
             return {}
         losses = {name: score.loss for name, score in self.problem.scores.items()}
-        loss_paths = {"auc": AUC, "average-precision": AVERAGE_PRECISION}
+        loss_paths = {"auc": AUC_IMPORT_PATH, "average-precision": AVERAGE_PRECISION_PATH}
         return {
             label: name
             for name, loss in {**losses, self.scoring: self.problem.loss}.items()
@@ -414,7 +420,7 @@ class Assessment(Bounded, Record):
     def named_ranks(self) -> Mapping[str, str]:
         """AUC and average precision by name, each with the class to which it refers."""
         risk = self.best_learner.risk
-        return {label: of_score(risk, name).named_scoring for label, name in self.ranks.items()}
+        return {label: select_score(risk, name).named_scoring for label, name in self.ranks.items()}
 
     def of_ranks(self, label: str, learner: str = "") -> RiskEstimate | None:
         """Return the honest AUC or average precision of a learner.
@@ -471,8 +477,8 @@ class Assessment(Bounded, Record):
         may_be_best = load_part_of_results("best-set")(paired_losses, level).tolist()
         return [
             name
-            for name, is_candidate in zip(names, may_be_best, strict=True)
-            if is_candidate or name not in differences or not differences[name].shows_worse(level)
+            for name, can_be_best in zip(names, may_be_best, strict=True)
+            if can_be_best or name not in differences or not differences[name].shows_worse(level)
         ]
 
     @cached_property
@@ -482,7 +488,7 @@ class Assessment(Bounded, Record):
         It is also None if several learners cannot be compared because `truerisk.comparison` is
         missing. The legend gives the reason.
         """
-        if len(self.learners) > 1 and not is_present(COMPARISON):
+        if len(self.learners) > 1 and not is_present(COMPARISON_MODULE):
             return None
         try:
             return self.best_set(self.confidence_level)
@@ -491,27 +497,29 @@ class Assessment(Bounded, Record):
 
     def _paired_losses(
         self, names: Sequence[str], score: str | None
-    ) -> tuple[PairedLosses, dict[str, Comparison]]:
+    ) -> tuple[CandidateLosses, dict[str, Comparison]]:
         """Return the losses of these learners, and the difference of each from the best learner.
 
         The best set and the differences that are shown with it inflate variances by the same
         factor.
         """
         paired_losses = self._paired_predictions(names, score).losses()
-        values = {name: of_score(self.risks[name], score).loss_value for name in names}
+        values = {name: select_score(self.risks[name], score).loss_value for name in names}
         best_name = min(names, key=lambda name: values[name] or 0.0)
         differences = {
             name: self.difference(name, best_name, score=score)
             for name in names
             if name != best_name
         }
-        factors = [
+        variance_factors = [
             differences[name].details.get("factor", FOLD_VARIANCE_FACTOR)
             if name in differences
             else FOLD_VARIANCE_FACTOR
             for name in names
         ]
-        return replace(paired_losses, factors=np.array(factors, dtype=float)), differences
+        return replace(
+            paired_losses, variance_factors=np.array(variance_factors, dtype=float)
+        ), differences
 
     def _paired_predictions(self, names: Sequence[str], score: str | None) -> PairedAnswers:
         """Return the predictions of these learners for the test sets of the outer splits."""
@@ -527,10 +535,10 @@ class Assessment(Bounded, Record):
             or len(predictions_by_learner) < len(names)
         ):
             raise Refusal("no learner has answers of rows that were held out: nothing compares.")
-        joined_predictions, loss = joined(predictions_by_learner), self.problem.loss
+        joined_predictions, loss = append_candidates(predictions_by_learner), self.problem.loss
         if score is not None and score != self.scoring:
             score_names = list(self.problem.scores)
-            check_requested(score, [self.scoring, *score_names])
+            check_known_score(score, [self.scoring, *score_names])
             joined_predictions, loss = (
                 joined_predictions.also[score_names.index(score)],
                 self.problem.scores[score].loss,
@@ -569,10 +577,10 @@ class Assessment(Bounded, Record):
             The difference with its interval and its probabilities.
         """
         for name in (a, b):
-            refuse_unassessed(name, self.learners)
+            check_learner_name(name, self.learners)
         if a == b:
             raise UnknownName(f"{a!r} is compared with itself: name two learners.")
-        first_risk, second_risk = (of_score(self.risks[name], score) for name in (a, b))
+        first_risk, second_risk = (select_score(self.risks[name], score) for name in (a, b))
         level = self.confidence_level
         comparison_options = {"rope": rope, "confidence_level": level}
         comparison: Comparison = load_from_package("difference")(
@@ -603,7 +611,7 @@ class Assessment(Bounded, Record):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Findings about the rows, the columns, the splits and the choice."""
-        findings: tuple[Finding, ...] = load_part("findings")(self)
+        findings: tuple[Finding, ...] = load_from_assessment("findings")(self)
         return findings
 
     @property
@@ -647,11 +655,11 @@ class Assessment(Bounded, Record):
             A frame of pandas, or of polars if only that is installed, with a row for each learner.
         """
         best_set = self.usual_best_set
-        return frame_of_rows(
+        return frame_from_rows(
             [
                 {
                     "learner": name,
-                    "setting": formats.params_text(learner.curve.best_params),
+                    "setting": formats.format_params(learner.curve.best_params),
                     "selected": learner.selected and learner.selected.value,
                     "value": learner.risk.value,
                     **_interval_limits(learner.risk.interval),
@@ -673,7 +681,7 @@ class Assessment(Bounded, Record):
             A frame of pandas, or of polars if only that is installed, with a row for each score and
             learner.
         """
-        return frame_of_rows(
+        return frame_from_rows(
             [
                 {
                     "score": name,
@@ -693,30 +701,30 @@ class Assessment(Bounded, Record):
 
         The name of a score, and the word for its better direction, appear once.
         """
-        rows, last_score = [], None
+        rows, previous_name = [], None
         further_scores = (
             score for score in self.reported_scores() if score[0] != self.named_scoring
         )
         for name, learner, selected_estimate, honest_estimate in further_scores:
             first_cells = (
                 ["", ""]
-                if name == last_score
+                if name == previous_name
                 else [formats.escape_and_truncate(name, 40), honest_estimate.scale.better]
             )
             selected_value = None if selected_estimate is None else selected_estimate.value
             cells = [
-                formats.escape_and_truncate(learner, WIDEST_NAME),
-                formats.number(selected_value),
+                formats.escape_and_truncate(learner, MAX_NAME_WIDTH),
+                formats.format_number(selected_value),
             ]
             rows.append(
                 [
                     *first_cells,
                     *cells,
-                    formats.number(honest_estimate.value),
+                    formats.format_number(honest_estimate.value),
                     str(honest_estimate.interval or "none"),
                 ]
             )
-            last_score = name
+            previous_name = name
         return rows
 
     @property
@@ -736,20 +744,24 @@ class Assessment(Bounded, Record):
             for learner in self.learners.values()
             if learner.risk.interval
         }
-        level = percent(self.confidence_level)
+        level = format_percent(self.confidence_level)
         interval_text = (
             f"; {level} interval: {', '.join(sorted(interval_names))}" if interval_names else ""
         )
         test_text = f"({sentences.describe_testing_splits(self.tested_by)}{interval_text})"
-        tuning = f"{self.tuned_by} on all rows, rule {self.rule}"
+        tuning_text = f"{self.tuned_by} on all rows, rule {self.rule}"
         scale = self.scale
-        selected_text = f"{self.selected_scale.selected_label} ({tuning})"
+        selected_text = f"{self.selected_scale.selected_label} ({tuning_text})"
         honest_text = sentences.describe_honest_risk(
             scale.noun, self.tested_by, is_tuned=self.tuned
         )
         return (
             *([selected_text] if self.tuned else []),
-            *([sentences.SELECTED_SCORE] if self.tuned and self.best_learner.risk.scores else []),
+            *(
+                [sentences.SELECTED_SCORE_LABEL]
+                if self.tuned and self.best_learner.risk.scores
+                else []
+            ),
             f"honest: {honest_text} {test_text}",
             *best_set_legend(self),
             *([scale.optimism_label] if self.tuned else []),
@@ -768,42 +780,44 @@ class Assessment(Bounded, Record):
         return (f"{', '.join(names)}: {sentence}" for sentence, names in names_by_claim.items())
 
     @property
-    def _more_rows(self) -> list[str]:
+    def _learning_curve_lines(self) -> list[str]:
         """Lines on what each learning curve predicts for more rows, or on why it does not."""
         ranked_learners = {name: self.learners[name] for name in self.ranking}
         return [
             f"{formats.escape_and_truncate(name, 40)}: {_more_rows_sentence(learner)}"
             for name, learner in ranked_learners.items()
-            if learner.has_curve
+            if learner.has_learning_curve
         ]
 
     def __str__(self) -> str:
         table = tables.text_table(TABLE_HEADER, _shortened_rows(self.rows()))
-        text = textwrap.fill(self.conclusion, MAX_WIDTH, break_long_words=False)
-        warnings_text = [
+        conclusion_text = textwrap.fill(self.conclusion, MAX_WIDTH, break_long_words=False)
+        warning_texts = [
             textwrap.fill(str(finding), MAX_WIDTH, break_on_hyphens=False)
             for finding in self.findings
         ]
-        card_lines = (
+        scorecard_lines = (
             []
             if not self._scorecard_rows
-            else [tables.text_table(CARD_HEADER, self._scorecard_rows), ""]
+            else [tables.text_table(SCORECARD_HEADER, self._scorecard_rows), ""]
         )
-        card_lines += [textwrap.fill(sentence, MAX_WIDTH) for sentence in self._more_rows]
-        card_lines += [""] if self._more_rows else []
-        warnings_text = ["", *warnings_text] if warnings_text else []
-        validation_text = ["", *self._validation_lines] if self.validated else []
+        scorecard_lines += [
+            textwrap.fill(sentence, MAX_WIDTH) for sentence in self._learning_curve_lines
+        ]
+        scorecard_lines += [""] if self._learning_curve_lines else []
+        warning_texts = ["", *warning_texts] if warning_texts else []
+        validation_lines = ["", *self._validation_lines] if self.validated else []
         text_lines = [
             self.title,
             "",
             table,
             "",
-            *card_lines,
+            *scorecard_lines,
             *self.legend,
             "",
-            text,
-            *warnings_text,
-            *validation_text,
+            conclusion_text,
+            *warning_texts,
+            *validation_lines,
         ]
         return "\n".join(text_lines)
 
@@ -822,7 +836,7 @@ class Assessment(Bounded, Record):
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
-        return honest_numbers_of(self.report)
+        return get_honest_numbers(self.report)
 
     def _metrics(self) -> Mapping[str, Any]:
         metrics = {**self.report.to_metrics(), "baseline": self.baseline}
@@ -862,7 +876,7 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        tuned_learner = self._learner(learner)
+        tuned_learner = self._find_learner(learner)
         return tuned_learner.curve.plot(ax=ax, others=tuned_learner.criteria)
 
     def plot_learning_curve(self, learner: str | None = None, ax: Any = None) -> Any:
@@ -883,7 +897,7 @@ class Assessment(Bounded, Record):
             The axes with the drawing.
         """
         name = self.best if learner is None else learner
-        tuned_learner = self._learner(learner)
+        tuned_learner = self._find_learner(learner)
         if tuned_learner.learning_curve is None:
             reason = tuned_learner.no_learning_curve or f"assess with learning_curve=[{name!r}]."
             raise Refusal(f"there is no learning curve of {name!r}: {reason}")
@@ -922,7 +936,11 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        return load_part("posterior").of_estimate(self._learner(learner).risk).plot(ax=ax)
+        return (
+            load_from_assessment("posterior")
+            .of_estimate(self._find_learner(learner).risk)
+            .plot(ax=ax)
+        )
 
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
         """Draw the ROC curve of rows used neither for tuning nor for fitting, with the honest AUC.
@@ -939,12 +957,12 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        curve, ranked_score = (
+        curve, auc_estimate = (
             self._roc_curve_of_learner(learner),
             self.of_ranks("auc", learner or self.best),
         )
-        if ranked_score is not None and ranked_score.value is not None:
-            curve = replace(curve, auc=ranked_score.value, interval=ranked_score.interval)
+        if auc_estimate is not None and auc_estimate.value is not None:
+            curve = replace(curve, auc=auc_estimate.value, interval=auc_estimate.interval)
         return curve.plot(ax=ax)
 
     def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
@@ -979,7 +997,7 @@ class Assessment(Bounded, Record):
         matplotlib Axes
             The axes with the drawing.
         """
-        tuned_learner = self._learner(learner)
+        tuned_learner = self._find_learner(learner)
         calibration = (
             self.calibration if tuned_learner is self.best_learner else tuned_learner.calibration
         )
@@ -1003,7 +1021,7 @@ class Assessment(Bounded, Record):
         return load_from_package("stability")(self, ax=ax)
 
     def _roc_curve_of_learner(self, name: str | None) -> RocCurve:
-        tuned_learner = self._learner(name)
+        tuned_learner = self._find_learner(name)
         curve = self.roc if tuned_learner is self.best_learner else tuned_learner.roc
         if curve is None:
             reason = (
@@ -1012,40 +1030,40 @@ class Assessment(Bounded, Record):
             raise Refusal(f"there is no ROC curve: {reason}")
         return curve
 
-    def _learner(self, name: str | None) -> TunedLearner:
+    def _find_learner(self, name: str | None) -> TunedLearner:
         if name is None:
             return self.best_learner
-        refuse_unassessed(name, self.learners)
+        check_learner_name(name, self.learners)
         return self.learners[name]
 
 
 def best_set_legend(assessment: Assessment) -> list[str]:
     """Explain the column "best?" of learners that may be the best, or say why it is empty."""
     if assessment.usual_best_set is not None:
-        return [sentences.may_be_best(percent(assessment.confidence_level))]
+        return [sentences.best_set_heading(format_percent(assessment.confidence_level))]
     if len(assessment.learners) < 2:
         return []
     reason = ""
-    if not is_present(COMPARISON):
-        reason = f", since {COMPARISON} is missing; install truerisk anew"
+    if not is_present(COMPARISON_MODULE):
+        reason = f", since {COMPARISON_MODULE} is missing; install truerisk anew"
     elif assessment.best_learner.risk.ordered:
         reason = ", since the rows were tested in the order of time"
     return [f"best?: not known{reason}"]
 
 
-def refuse_unassessed(name: str, learners: Iterable[str]) -> None:
+def check_learner_name(name: str, learners: Iterable[str]) -> None:
     """Raise UnknownName for a name that none of the assessed learners has."""
     check_known("there is no learner", name, learners, "Assessed")
 
 
 def _shortened_rows(rows: list[list[str]]) -> list[list[str]]:
     """Shorten names and settings so that the table fits `MAX_WIDTH` characters if possible."""
-    shortened_rows = [[_truncate(row[0], WIDEST_NAME), *row[1:]] for row in rows]
+    shortened_rows = [[_truncate(row[0], MAX_NAME_WIDTH), *row[1:]] for row in rows]
     setting_width = MAX_WIDTH - _width_without_settings(shortened_rows)
-    if setting_width < NARROWEST_SETTING:
-        name_width = max(NARROWEST_NAME, WIDEST_NAME - (NARROWEST_SETTING - setting_width))
+    if setting_width < MIN_SETTING_WIDTH:
+        name_width = max(MIN_NAME_WIDTH, MAX_NAME_WIDTH - (MIN_SETTING_WIDTH - setting_width))
         shortened_rows = [[_truncate(row[0], name_width), *row[1:]] for row in rows]
-        setting_width = max(MAX_WIDTH - _width_without_settings(shortened_rows), NARROWEST_SETTING)
+        setting_width = max(MAX_WIDTH - _width_without_settings(shortened_rows), MIN_SETTING_WIDTH)
     return [
         [
             *row[:SETTING_COLUMN],
@@ -1085,12 +1103,12 @@ def _interval_limits(interval: Interval | None) -> dict[str, Any]:
 def _row(name: str, learner: TunedLearner, may_be_best: bool | None) -> list[str]:
     return [
         formats.escape_and_truncate(name, 40),
-        formats.params_text(learner.curve.best_params),
-        formats.number(None if learner.selected is None else learner.selected.value),
-        formats.number(learner.risk.value),
+        formats.format_params(learner.curve.best_params),
+        formats.format_number(None if learner.selected is None else learner.selected.value),
+        formats.format_number(learner.risk.value),
         str(learner.risk.interval or "none"),
         formats.yes_or_no(may_be_best),
         signed_number(learner.optimism, learner.risk.value),
         str(learner.n_fits),
-        formats.seconds(learner.seconds),
+        formats.format_seconds(learner.seconds),
     ]

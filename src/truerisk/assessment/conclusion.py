@@ -5,7 +5,7 @@ from __future__ import annotations
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core import formats
-from truerisk.core.formats import escape_and_truncate, params_text, percent, signed_number
+from truerisk.core.formats import escape_and_truncate, format_params, format_percent, signed_number
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import further_scores
 
@@ -17,20 +17,22 @@ def conclude(assessment: Assessment) -> str:
     """Write which number to report, which learner to use, how often it errs, and its rivals."""
     if assessment.learners[assessment.best].risk.value is None:
         return "No learner has a risk: fits failed for all of them."
-    if _is_useful(assessment) is False:
-        sentences = [_no_learner_is_better(assessment), _choice_sentence(assessment)]
+    if _is_better_than_constant(assessment) is False:
+        sentences = [_no_gain_sentence(assessment), _choice_sentence(assessment)]
     else:
         sentences = [
             _choice_sentence(assessment),
             _winner_sentence(assessment),
-            _errors_per_hundred(assessment),
+            _error_count_sentence(assessment),
         ]
-        untuned_setting = assessment.learners[assessment.best].as_given
-        if untuned_setting is not None and untuned_setting.suffices(assessment.confidence_level):
-            sentences.append(f"Tuning is not shown to help: {untuned_setting}.")
-        sentences.append(_name_rivals(assessment))
+        untuned_comparison = assessment.learners[assessment.best].as_given
+        if untuned_comparison is not None and untuned_comparison.is_untuned_sufficient(
+            assessment.confidence_level
+        ):
+            sentences.append(f"Tuning is not shown to help: {untuned_comparison}.")
+        sentences.append(_best_set_sentence(assessment))
     values = [
-        f"{score.scale.name_for(score.named_scoring)} {formats.risk(score.value)} "
+        f"{score.scale.name_for(score.named_scoring)} {formats.format_risk(score.value)} "
         f"({_interval_text(score, shows_reason=False)})"
         for score in further_scores(assessment.report)
     ]
@@ -44,7 +46,7 @@ def conclude(assessment: Assessment) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _is_useful(assessment: Assessment) -> bool | None:
+def _is_better_than_constant(assessment: Assessment) -> bool | None:
     """Return True if learning beats the best constant prediction beyond noise; None if unknown."""
     gain = assessment.gain()
     if gain is not None:
@@ -71,21 +73,21 @@ def _winner_sentence(assessment: Assessment) -> str:
     if assessment.choice is None or assessment.choice.value is None:
         text += f": expect {_risk_text(assessment, best_learner.risk)} on new rows"
     else:
-        value = formats.risk(best_learner.risk.value)
-        noun = best_learner.risk.scale.noun
-        text += f", whose own {noun} is {value} ({_interval_text(best_learner.risk)})"
-    text += _claim_text(best_learner)
+        value = formats.format_risk(best_learner.risk.value)
+        risk_noun = best_learner.risk.scale.noun
+        text += f", whose own {risk_noun} is {value} ({_interval_text(best_learner.risk)})"
+    text += _selected_risk_text(best_learner)
     if assessment.constant is None:
         return text + "."
     text += (
         f", and {assessment.constant.rule} has "
-        f"{formats.risk(assessment.scale.value(assessment.constant.risk))}"
+        f"{formats.format_risk(assessment.scale.value(assessment.constant.risk))}"
     )
     is_unsure = assessment.gain() is None and best_learner.risk.interval is None
     return text + (" (without an interval, the gain may be chance)." if is_unsure else ".")
 
 
-def _no_learner_is_better(assessment: Assessment) -> str:
+def _no_gain_sentence(assessment: Assessment) -> str:
     assert assessment.constant is not None
     best_learner = assessment.learners[assessment.best]
     n = len(assessment.learners)
@@ -95,26 +97,26 @@ def _no_learner_is_better(assessment: Assessment) -> str:
         else escape_and_truncate(assessment.best, _MAX_NAME_LENGTH)
     )
     text = f"{subject} is not shown to beat {assessment.constant.rule} "
-    text += f"({formats.risk(assessment.scale.value(assessment.constant.risk))}): "
+    text += f"({formats.format_risk(assessment.scale.value(assessment.constant.risk))}): "
     text += (
         f"{_learner_label(assessment, assessment.best)} has "
         f"{_risk_text(assessment, best_learner.risk)} on new rows"
     )
-    return f"{text}{_claim_text(best_learner)}."
+    return f"{text}{_selected_risk_text(best_learner)}."
 
 
-def _claim_text(learner: TunedLearner) -> str:
+def _selected_risk_text(learner: TunedLearner) -> str:
     if learner.selected is None:
         return ""
     selected_risk = learner.selected
     return (
         f"; the {selected_risk.scale.noun} by which its setting was chosen was "
-        f"{formats.risk(selected_risk.value)}"
+        f"{formats.format_risk(selected_risk.value)}"
     )
 
 
 def _learner_label(assessment: Assessment, name: str) -> str:
-    setting = params_text(assessment.learners[name].curve.best_params)
+    setting = format_params(assessment.learners[name].curve.best_params)
     return (
         f"{escape_and_truncate(name, _MAX_NAME_LENGTH)} "
         f"({escape_and_truncate(setting, _MAX_SETTING_LENGTH)})"
@@ -123,51 +125,61 @@ def _learner_label(assessment: Assessment, name: str) -> str:
 
 def _risk_text(assessment: Assessment, risk: RiskEstimate) -> str:
     """Format a risk: 'a risk of 0.1333 (13.3 % wrong answers; ...)', or 'auc 0.7890 (95 % ...)'."""
-    value = formats.risk(risk.value)
+    value = formats.format_risk(risk.value)
     if risk.scale.perfect is None:
-        return f"a risk of {value} ({_value_meaning(assessment, risk)})"
+        return f"a risk of {value} ({_value_description(assessment, risk)})"
     return (
         f"{escape_and_truncate(risk.named_scoring, _MAX_NAME_LENGTH)} {value} "
         f"({_interval_text(risk)})"
     )
 
 
-def _value_meaning(assessment: Assessment, risk: RiskEstimate, *, shows_reason: bool = True) -> str:
+def _value_description(
+    assessment: Assessment, risk: RiskEstimate, *, shows_reason: bool = True
+) -> str:
     """Format a value and its interval: '13.3 % wrong answers; 95 % interval ...'."""
     assert risk.value is not None
-    problem, meaning = assessment.problem, escape_and_truncate(risk.named_scoring, _MAX_NAME_LENGTH)
+    problem, description = (
+        assessment.problem,
+        escape_and_truncate(risk.named_scoring, _MAX_NAME_LENGTH),
+    )
     if risk.scale.perfect is None and problem is not None and problem.loss.binary:
-        meaning = f"{100 * risk.value:.1f} % wrong answers"
-    return f"{meaning}; {_interval_text(risk, shows_reason=shows_reason)}"
+        description = f"{100 * risk.value:.1f} % wrong answers"
+    return f"{description}; {_interval_text(risk, shows_reason=shows_reason)}"
 
 
 def _interval_text(risk: RiskEstimate, *, shows_reason: bool = True) -> str:
     interval = risk.interval
     if interval is not None:
-        low, high = formats.risk(interval.low, interval.high), formats.risk(interval.high)
-        return f"{percent(interval.confidence_level)} interval {low} to {high}"
+        low, high = (
+            formats.format_risk(interval.low, interval.high),
+            formats.format_risk(interval.high),
+        )
+        return f"{format_percent(interval.confidence_level)} interval {low} to {high}"
     if not shows_reason or not risk.notes:
         return "no interval"
     return f"no interval, for {escape_and_truncate(risk.notes[-1].rstrip('.'), 200)}"
 
 
-def _name_rivals(assessment: Assessment) -> str:
+def _best_set_sentence(assessment: Assessment) -> str:
     """Name the other learners that may be the best, or say that no other learner may be."""
-    best_set, level = assessment.usual_best_set, 100 * assessment.confidence_level
+    best_set, level_percent = assessment.usual_best_set, 100 * assessment.confidence_level
     if best_set is None or len(assessment.learners) < 2:
         return ""
-    opening = f"At {level:.15g} % confidence (one-sided)"
-    rival_names = [name for name in best_set if name != assessment.best]
-    if not rival_names:
-        return f"{opening}, no other learner is as good."
+    confidence_text = f"At {level_percent:.15g} % confidence (one-sided)"
+    other_names = [name for name in best_set if name != assessment.best]
+    if not other_names:
+        return f"{confidence_text}, no other learner is as good."
     scale = assessment.scale
     score_name = scale.short_name(assessment.named_scoring)
-    rival_texts = [
+    other_texts = [
         f"{escape_and_truncate(name, _MAX_NAME_LENGTH)} ({score_name} "
         f"{signed_number(_difference_from_best(assessment, name), _best_value(assessment))})"
-        for name in rival_names
+        for name in other_names
     ]
-    return f"{opening}, the best learner may also be {formats.join_words(rival_texts, 'or')}."
+    return (
+        f"{confidence_text}, the best learner may also be {formats.join_words(other_texts, 'or')}."
+    )
 
 
 def _difference_from_best(assessment: Assessment, name: str) -> float:
@@ -179,15 +191,15 @@ def _difference_from_best(assessment: Assessment, name: str) -> float:
 def _choice_sentence(assessment: Assessment) -> str:
     if assessment.choice is None or assessment.choice.value is None:
         return ""
-    value = formats.risk(assessment.choice.value)
+    value = formats.format_risk(assessment.choice.value)
     return (
-        f"Report {value} ({_value_meaning(assessment, assessment.choice, shows_reason=False)}) "
+        f"Report {value} ({_value_description(assessment, assessment.choice, shows_reason=False)}) "
         f"for new rows: the choice among the {len(assessment.learners)} learners was repeated in "
         "every split."
     )
 
 
-def _errors_per_hundred(assessment: Assessment) -> str:
+def _error_count_sentence(assessment: Assessment) -> str:
     """Say how many of a hundred new rows get a wrong answer, or of a thousand if these are few."""
     risk, problem = assessment.report, assessment.problem
     if problem is None or not problem.loss.binary or risk.weighted:
@@ -195,7 +207,7 @@ def _errors_per_hundred(assessment: Assessment) -> str:
     error_rate, interval = risk.loss_value, risk.loss_interval
     if error_rate is None or interval is None:
         return ""
-    n = 1000 if error_rate < SMALL_ERROR else 100
+    n = 1000 if error_rate < SMALL_ERROR_RATE else 100
     low, value, high = (round(n * rate) for rate in (interval.low, error_rate, interval.high))
     text = f"Of {n} new rows about {value} get a wrong answer ({low} to {high})"
     if error_rate == 0:
@@ -205,4 +217,4 @@ def _errors_per_hundred(assessment: Assessment) -> str:
     return f"{text}."
 
 
-SMALL_ERROR = 0.05
+SMALL_ERROR_RATE = 0.05

@@ -8,12 +8,12 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
-from truerisk.estimation.problem import Problem
-from truerisk.losses.loss import AUC, RowLoss
+from truerisk.estimation.problem import EstimationProblem
+from truerisk.losses.loss import AUC_IMPORT_PATH, RowLoss
 from truerisk.plan.answers import Response
 from truerisk.results.interval import are_tied
 
-RULES = {
+RULE_TEXTS = {
     "label": "always predicting the most frequent class",
     "cost": "always predicting the cheapest class",
     "value": "always predicting the mean",
@@ -38,11 +38,11 @@ class BestConstant:
     losses: np.ndarray | None
 
 
-def constant_risk(problem: Problem) -> BestConstant | None:
+def find_best_constant(problem: EstimationProblem) -> BestConstant | None:
     """Find the constant prediction of the smallest risk; None if the loss cannot rate constants."""
     data, loss = problem.data, problem.loss
-    if is_exactly(loss, AUC):
-        return BestConstant(0.5, RULES["score"], None)
+    if is_exactly(loss, AUC_IMPORT_PATH):
+        return BestConstant(0.5, RULE_TEXTS["score"], None)
     if loss.response not in ("label", "probability", "value"):
         return None
     constant_predictions, rule_texts = _constant_predictions(data, loss.response)
@@ -50,9 +50,9 @@ def constant_risk(problem: Problem) -> BestConstant | None:
         if loss.response != "label":
             return None
         risks = loss.of_set(data, np.arange(data.n_rows), constant_predictions, data.sample_weight)
-        return BestConstant(float(risks.min()), RULES["set"], None)
+        return BestConstant(float(risks.min()), RULE_TEXTS["set"], None)
     if not loss.binary and loss.response == "label":
-        rule_texts = [RULES["cost"]] * len(rule_texts)
+        rule_texts = [RULE_TEXTS["cost"]] * len(rule_texts)
     try:
         losses = loss.of_rows(data, np.arange(data.n_rows), constant_predictions)
     except Refusal:
@@ -70,7 +70,7 @@ def _constant_predictions(data: Data, response: Response) -> tuple[np.ndarray, l
     n_rows = data.n_rows
     if response == "label":
         classes = np.arange(data.n_classes)
-        return np.repeat(classes[:, None], n_rows, axis=1), [RULES["label"]] * len(classes)
+        return np.repeat(classes[:, None], n_rows, axis=1), [RULE_TEXTS["label"]] * len(classes)
     if response == "probability" and data.task == "survival":
         data_at_horizons = [data.at_horizon(horizon) for horizon in data.horizons]
         event_shares = [
@@ -79,11 +79,13 @@ def _constant_predictions(data: Data, response: Response) -> tuple[np.ndarray, l
         ]
         # These are event probabilities by time interval, the latest interval first.
         interval_probabilities = np.diff([0.0, *event_shares, 1.0])[::-1]
-        return np.tile(interval_probabilities, (1, n_rows, 1)), [RULES["curve"]]
+        return np.tile(interval_probabilities, (1, n_rows, 1)), [RULE_TEXTS["curve"]]
     if response == "probability":
-        shares = np.bincount(data.codes, data.sample_weight)  # type: ignore[arg-type]
-        return np.tile(shares / shares.sum(), (1, n_rows, 1)), [RULES["probability"]]
+        class_shares = np.bincount(data.codes, data.sample_weight)  # type: ignore[arg-type]
+        return np.tile(class_shares / class_shares.sum(), (1, n_rows, 1)), [
+            RULE_TEXTS["probability"]
+        ]
     mean = np.average(data.y, axis=0, weights=data.sample_weight)
     mean_and_median = np.stack([mean, np.median(data.y, axis=0)])
-    rule_texts = [RULES["value"], RULES["median"]]
+    rule_texts = [RULE_TEXTS["value"], RULE_TEXTS["median"]]
     return np.repeat(mean_and_median[:, None], n_rows, axis=1), rule_texts

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from truerisk.core.registry import loader_of
+from truerisk.core.registry import make_loader
 
-load_part = loader_of(
+load_from_assessment = make_loader(
     "truerisk",
     """
     choice  assessment.risk_of_choice:risk_of_choice  the risk of choosing among several learners

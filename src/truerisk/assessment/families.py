@@ -17,20 +17,25 @@ import numpy as np
 from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.formats import errors_named
+from truerisk.core.formats import prefix_errors
 from truerisk.core.registry import check_present
 from truerisk.data.columns import (
+    has_missing_numbers,
     kinds_of_columns,
     message_on_unreadable_column,
-    number_columns_have_holes,
-    with_plain_gaps,
+    replace_missing_by_nan,
 )
-from truerisk.data.data import Data, TaskWord
+from truerisk.data.data import Data, TaskName
 from truerisk.data.rows import n_columns
-from truerisk.data.targets import MOST_INTEGER_CLASSES
+from truerisk.data.targets import MAX_INTEGER_CLASSES
 from truerisk.engines.running.doors import shared_steps
-from truerisk.estimation.outer_splits import n_parts
-from truerisk.estimation.problem import Problem, fit_params_module, problem_on, settings_seed
+from truerisk.estimation.outer_splits import max_n_parts
+from truerisk.estimation.problem import (
+    EstimationProblem,
+    fit_params_module,
+    problem_from_data,
+    settings_seed,
+)
 from truerisk.results.interval import tied_groups
 
 NamedLearners = Mapping[str, Family] | Sequence[str] | None
@@ -64,7 +69,7 @@ def read_learners(learners: Any, seed: int = 0) -> NamedLearners:
     return families
 
 
-def learner_task(named_learners: NamedLearners, y: Any) -> TaskWord:
+def learner_task(named_learners: NamedLearners, y: Any) -> TaskName:
     """Return the task of the families; for names of learners, the task that y suggests.
 
     Classes are labels, booleans, or whole numbers of few values; pairs are outcomes in time. This
@@ -79,23 +84,23 @@ def learner_task(named_learners: NamedLearners, y: Any) -> TaskWord:
         return "survival"
     if y_values.dtype.kind not in "iuf":
         return "classification"
-    is_whole = np.array_equal(y_values, np.round(y_values))
-    has_few_values = is_whole and len(np.unique(y_values)) <= MOST_INTEGER_CLASSES
+    has_whole_numbers = np.array_equal(y_values, np.round(y_values))
+    has_few_values = has_whole_numbers and len(np.unique(y_values)) <= MAX_INTEGER_CLASSES
     return "classification" if has_few_values else "regression"
 
 
-def rows_for(named_learners: NamedLearners, data: Data) -> Data:
+def data_for_learners(named_learners: NamedLearners, data: Data) -> Data:
     """Return the data for these learners; for named learners, missing values in X become NaN.
 
     Models get X as it was given.
     """
     if isinstance(named_learners, Mapping):
         return data
-    X = with_plain_gaps(data.X)
+    X = replace_missing_by_nan(data.X)
     return data if X is data.X else replace(data, X=X)
 
 
-def families_of(
+def build_families(
     named_learners: NamedLearners, data: Data, methods: Iterable[Any] = (None,)
 ) -> Mapping[str, Family]:
     """Return families by name; known names, or None, become models with grids for the data's size.
@@ -110,50 +115,52 @@ def families_of(
     size_arguments = {
         "n_classes": data.n_classes,
         "n_rows": data.n_rows,
-        "parts": n_parts(data, methods),
+        "parts": max_n_parts(data, methods),
     }
-    return named_families(
+    return families_from_names(
         named_learners, data.task, columns=_column_layout(data.X, n_features), **size_arguments
     )
 
 
-def problems_of(
+def build_problems(
     named_learners: NamedLearners,
     data: Data,
     methods: Iterable[Any],
     sample_weight: Any,
     **shared_arguments: Any,
-) -> dict[str, Problem]:
+) -> dict[str, EstimationProblem]:
     """Return the problem of every learner, with the arguments that all of them share.
 
     Learners that begin with the same pipeline steps share the fits of these steps.
     """
-    data = rows_for(named_learners, data)
-    families = families_of(named_learners, data, methods)
+    data = data_for_learners(named_learners, data)
+    families = build_families(named_learners, data, methods)
     names_with_shared_step, shared_step_trees = set[str](), None
     if sum(map(attrgetter("is_piped"), families.values())) > 1:
-        sharing = shared_steps()
+        shared_steps_module = shared_steps()
         names_with_shared_step, shared_step_trees = (
-            sharing.with_equal_first_step(families),
-            sharing.FittedStepTrees(),
+            shared_steps_module.with_equal_first_step(families),
+            shared_steps_module.FittedStepTrees(),
         )
     problems = {}
     for name, family in families.items():
         weights: dict[str, Any] = {}
         if sample_weight is not None:
-            with errors_named(
+            with prefix_errors(
                 name
             ):  # The error for a learner that takes no weights contains its name.
                 add_weight = fit_params_module().fit_params_with_weight
                 weights = add_weight(family.estimator, sample_weight, {})
-        problem = problem_on(data, family, fit_params=weights, **shared_arguments)
+        problem = problem_from_data(data, family, fit_params=weights, **shared_arguments)
         problems[name] = (
-            replace(problem, steps=shared_step_trees) if name in names_with_shared_step else problem
+            replace(problem, step_cache=shared_step_trees)
+            if name in names_with_shared_step
+            else problem
         )
     return problems
 
 
-def named_families(
+def families_from_names(
     names: Sequence[str] | None,
     task: Any,
     *,
@@ -171,7 +178,7 @@ def named_families(
     from truerisk.models.learners import default_words, learner
 
     if names is not None:
-        _refuse_no_or_equal(names)
+        _check_learner_names(names)
     size_arguments: dict[str, Any] = {"n_rows": n_rows, "n_classes": n_classes, "parts": parts}
     return {
         name: Family.from_grid(*learner(name, task, **size_arguments, **columns))
@@ -187,7 +194,7 @@ def _are_names(learners: Any) -> bool:
     return isinstance(learners, list | tuple) and all(isinstance(name, str) for name in learners)
 
 
-def _refuse_no_or_equal(names: Sequence[str]) -> None:
+def _check_learner_names(names: Sequence[str]) -> None:
     if not names:
         raise BadData("the list of learners is empty: there is nothing to assess.")
     repeated_names = [name for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -210,7 +217,7 @@ def _column_layout(X: Any, n_features: int) -> dict[str, Any]:
         "n_features": n_features,
         "numeric": [j for j, column_kind in enumerate(column_kinds) if column_kind == "number"],
         "text": [j for j, column_kind in enumerate(column_kinds) if column_kind == "text"],
-        "missing": number_columns_have_holes(X),
+        "missing": has_missing_numbers(X),
     }
 
 
@@ -220,7 +227,7 @@ def _learner_family(name: str, learner: Any, seed: int) -> Family:
     if not isinstance(learner, tuple | list):
         return Family.from_grid(learner)
     if len(learner) == 3:
-        with errors_named(name):
+        with prefix_errors(name):
             return Family.drawn(learner[0], learner[1], learner[2], settings_seed(seed))
     if len(learner) != 2:
         raise UnknownName(
@@ -230,10 +237,10 @@ def _learner_family(name: str, learner: Any, seed: int) -> Family:
     return Family.from_grid(*learner)
 
 
-ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+ADDRESS_PATTERN = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
-def sorted_by_text(families: Mapping[str, Family]) -> list[str]:
+def sort_names_by_text(families: Mapping[str, Family]) -> list[str]:
     """Sort learner names by the text of class, parameters and settings of the learners."""
     text_by_name = {}
     for name, family in families.items():
@@ -245,7 +252,7 @@ def sorted_by_text(families: Mapping[str, Family]) -> list[str]:
             f"{estimator_class.__module__}.{estimator_class.__qualname__} {params} "
             f"{family.candidates}"
         )
-        text_by_name[name] = ADDRESS.sub("", text)
+        text_by_name[name] = ADDRESS_PATTERN.sub("", text)
     return sorted(text_by_name, key=text_by_name.__getitem__)
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from truerisk.assessment.learning_curves import PlannedCurve, planned_curves
 from truerisk.assessment.out_of_fold import needs_refits
-from truerisk.assessment.pace import pace_of
+from truerisk.assessment.pace import measure_pace
 from truerisk.assessment.schedule import Schedule
 from truerisk.core.family import tunes_inside
-from truerisk.core.formats import errors_named
+from truerisk.core.formats import prefix_errors
 from truerisk.core.frozen import frozen
-from truerisk.estimation.problem import Problem
+from truerisk.estimation.problem import EstimationProblem
 
 MANY_FITS = 20_000  # number of fits from which the user is told before they are made
 
@@ -29,7 +29,7 @@ class Forecast:
 
 
 def forecast(
-    problems: Mapping[str, Problem],
+    problems: Mapping[str, EstimationProblem],
     methods: Sequence[Any] | None,
     outer: Any,
     learning_curve: Any = None,
@@ -43,7 +43,7 @@ def forecast(
     curves = planned_curves(learning_curve, problems, schedule)
     forecasts = []
     for name, problem in problems.items():
-        with errors_named(name):
+        with prefix_errors(name):
             n_fits, seconds = schedule.n_fits(problem), _learner_seconds(problem, schedule)
             curve = curves.get(name, "")
             if not isinstance(curve, str):
@@ -53,7 +53,7 @@ def forecast(
 
 
 def planned_fits(
-    problems: Mapping[str, Problem],
+    problems: Mapping[str, EstimationProblem],
     methods: Sequence[Any] | None,
     outer: Any,
     learning_curve: Any = None,
@@ -67,33 +67,37 @@ def planned_fits(
     return n_fits, sum(0 if isinstance(curve, str) else curve.n_fits for curve in curves)
 
 
-def _learner_seconds(problem: Problem, schedule: Schedule) -> float:
+def _learner_seconds(problem: EstimationProblem, schedule: Schedule) -> float:
     n_settings = len(problem.family)
     outer_plan, inner_plan = map(schedule.nested_plan.part_named, ("outer", "inner"))
-    paces = [(pace_of(problem, plan), plan) for plan in schedule.plans]
-    tuning_pace = paces[0][0]
-    test_pace = (
-        pace_of(problem, outer_plan, is_winners_only=True, earlier_pace=tuning_pace),
+    paces_with_plans = [(measure_pace(problem, plan), plan) for plan in schedule.plans]
+    tuning_pace = paces_with_plans[0][0]
+    test_pace_with_plan = (
+        measure_pace(problem, outer_plan, is_winners_only=True, earlier_pace=tuning_pace),
         outer_plan,
     )
-    paces += [test_pace] * (needs_refits(problem) + (not schedule.shares_fits))
-    if schedule.nested.asks_inside(n_settings):
-        paces.append((pace_of(problem, inner_plan, earlier_pace=tuning_pace), inner_plan))
-    seconds = sum(pace.seconds(plan.n_fits) for pace, plan in paces) + test_pace[0].seconds(1)
-    return seconds + test_pace[0].seconds_each * tunes_inside(problem.family)
+    paces_with_plans += [test_pace_with_plan] * (needs_refits(problem) + (not schedule.shares_fits))
+    if schedule.nested_method.asks_inside(n_settings):
+        paces_with_plans.append(
+            (measure_pace(problem, inner_plan, earlier_pace=tuning_pace), inner_plan)
+        )
+    seconds = sum(
+        pace.seconds(plan.n_fits) for pace, plan in paces_with_plans
+    ) + test_pace_with_plan[0].seconds(1)
+    return seconds + test_pace_with_plan[0].seconds_each * tunes_inside(problem.family)
 
 
 def _seconds_of_curve(curve: PlannedCurve) -> float:
     """Forecast the seconds of a learning curve, from the pace of its largest size downwards."""
-    total_seconds, previous_pace = 0.0, None
+    total_seconds, first_pace = 0.0, None
     for training_size in reversed(curve.sizes):
         for plan, n_settings in reversed(curve.learner.plans(training_size)):
-            pace = pace_of(
+            pace = measure_pace(
                 curve.learner.problem,
                 plan,
                 is_winners_only=n_settings == 1,
-                earlier_pace=previous_pace,
+                earlier_pace=first_pace,
             )
-            previous_pace = pace if previous_pace is None else previous_pace
+            first_pace = pace if first_pace is None else first_pace
             total_seconds += pace.seconds(plan.n_fits)
     return total_seconds

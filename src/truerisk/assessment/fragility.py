@@ -6,19 +6,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from truerisk.assessment.assessment import Assessment
-from truerisk.checks.columns import column_findings, columns_of
+from truerisk.checks.columns import column_findings, column_view
 from truerisk.checks.rows import rarest_class_findings
 from truerisk.checks.selected_columns import selection_findings
-from truerisk.checks.splits import row_findings, split_findings
+from truerisk.checks.splits import candidate_count_findings, split_findings
 from truerisk.core import formats
-from truerisk.core.formats import escape_and_truncate, params_text
+from truerisk.core.formats import escape_and_truncate, format_params
 from truerisk.losses.loss import Loss
-from truerisk.results.finding import Finding, by_severity
+from truerisk.results.finding import Finding, sort_by_severity
 
-WIDE_SHARE = 0.2  # An interval is wide if it covers more than this share of the loss's range.
-RARE_SHARE = 1 / 3  # A setting is unstable if it wins a smaller share of the outer splits.
+WIDE_INTERVAL_SHARE = (
+    0.2  # An interval is wide if it covers more than this share of the loss's range.
+)
+RARE_SETTING_SHARE = 1 / 3  # A setting is unstable if it wins a smaller share of the outer splits.
 # These findings concern only the table, and folds that truerisk draws itself.
-OMITTED_CODES = ("scaled-outside", "columns-unseen", "few-rows-per-fold")
+OMITTED_FINDING_CODES = ("scaled-outside", "columns-unseen", "few-rows-per-fold")
 
 
 def fragility_findings(assessment: Assessment) -> tuple[Finding, ...]:
@@ -26,7 +28,7 @@ def fragility_findings(assessment: Assessment) -> tuple[Finding, ...]:
     if assessment.problem is None:
         return ()
     data = assessment.problem.data
-    columns = columns_of(data.X)
+    columns = column_view(data.X)
     if columns is not None and len(assessment.column_names) == len(columns.names):
         names = tuple(escape_and_truncate(name, 60) for name in assessment.column_names)
         name_of_column = dict(zip(columns.names, names, strict=True))
@@ -41,12 +43,14 @@ def fragility_findings(assessment: Assessment) -> tuple[Finding, ...]:
             earlier_findings += rarest_class_findings(data)
     findings = [
         *earlier_findings,
-        *row_findings(data, n_settings),
+        *candidate_count_findings(data, n_settings),
         *([] if outer_answers is None else split_findings(data, outer_answers.plan)),
         *_wide_interval_findings(assessment, assessment.problem.loss),
         *_unstable_setting_findings(assessment),
     ]
-    return by_severity([finding for finding in findings if finding.code not in OMITTED_CODES])
+    return sort_by_severity(
+        [finding for finding in findings if finding.code not in OMITTED_FINDING_CODES]
+    )
 
 
 def _wide_interval_findings(assessment: Assessment, loss: Loss) -> Iterator[Finding]:
@@ -54,11 +58,11 @@ def _wide_interval_findings(assessment: Assessment, loss: Loss) -> Iterator[Find
     interval = assessment.report.interval
     if interval is None or loss.lower is None or loss.upper is None:
         return
-    if interval.width > WIDE_SHARE * (loss.upper - loss.lower):
+    if interval.width > WIDE_INTERVAL_SHARE * (loss.upper - loss.lower):
         yield Finding(
             "interval-wide",
-            f"The interval reaches from {formats.risk(interval.low)} to "
-            f"{formats.risk(interval.high)}: {assessment.n_rows} rows are too few "
+            f"The interval reaches from {formats.format_risk(interval.low)} to "
+            f"{formats.format_risk(interval.high)}: {assessment.n_rows} rows are too few "
             f"for a precise {loss.scale.noun}.",
             f"About {4 * assessment.n_rows} rows would halve its width (`truerisk plan`).",
         )
@@ -68,11 +72,15 @@ def _unstable_setting_findings(assessment: Assessment) -> Iterator[Finding]:
     """Yield a finding if few outer splits chose the setting that is chosen on all rows."""
     best_learner = assessment.learners[assessment.best]
     stability = best_learner.stability
-    if stability.n_splits < 3 or stability.n_distinct < 3 or stability.agreement >= RARE_SHARE:
+    if (
+        stability.n_splits < 3
+        or stability.n_distinct < 3
+        or stability.agreement >= RARE_SETTING_SHARE
+    ):
         return
     yield Finding(
         "setting-unstable",
-        f"{escape_and_truncate(params_text(best_learner.curve.best_params), 80)} was chosen in "
+        f"{escape_and_truncate(format_params(best_learner.curve.best_params), 80)} was chosen in "
         f"{round(stability.agreement * stability.n_splits)} of {stability.n_splits} outer splits, "
         f"which chose {stability.n_distinct} different settings.",
         "The risk takes this into account; do not read the setting itself as a result.",

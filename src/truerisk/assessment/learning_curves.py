@@ -13,19 +13,24 @@ from truerisk.assessment.schedule import Schedule
 from truerisk.contracts import FitStore, Request
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, FitFailed, Refusal, TrueRiskError
-from truerisk.core.formats import errors_named
+from truerisk.core.formats import prefix_errors
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import stage
 from truerisk.core.registry import check_known
-from truerisk.diagnostics.learner_by_size import LearnerBySize, measure, testing, usual_sizes
+from truerisk.diagnostics.learner_by_size import (
+    LearnerBySize,
+    measure_learning_curve,
+    subsampleable_method,
+    usual_sizes,
+)
 from truerisk.engines.generic import Generic
 from truerisk.engines.templates.one_fit import OneFit
-from truerisk.estimation.problem import Problem
+from truerisk.estimation.problem import EstimationProblem
 from truerisk.methods.kfold import KFold
 from truerisk.methods.parts.averages import Averaged
 from truerisk.results.learning_curve import LearningCurve
 
-CHEAP, ALL = "cheap", "all"
+CHEAP_LEARNERS, ALL_LEARNERS = "cheap", "all"
 
 
 @frozen(eq=False)
@@ -37,9 +42,9 @@ class PlannedCurve:
     n_fits: int
 
     @classmethod
-    def from_problem(cls, problem: Problem, schedule: Schedule) -> PlannedCurve:
+    def from_problem(cls, problem: EstimationProblem, schedule: Schedule) -> PlannedCurve:
         """Plan a learning curve that the outer folds test, tuned as on all rows."""
-        simple_problem = replace(problem, scores={}, interval=None, steps=None)
+        simple_problem = replace(problem, scores={}, interval=None, step_cache=None)
         learner = LearnerBySize(
             simple_problem, _outer_folds_as_method(schedule, problem), schedule.methods[0]
         )
@@ -51,12 +56,12 @@ class PlannedCurve:
         ]
         return cls(learner, sizes, sum(n_fits_by_plan))
 
-    def why_expensive(self) -> str | None:
+    def expense_reason(self) -> str | None:
         """Return why the curve is expensive (an engine makes each fit separately), or None."""
         problem = self.learner.problem
         for training_size in self.sizes:
             for plan, _ in self.learner.plans(training_size):
-                engine = problem.asking().choose(plan, Request.from_plan(problem.loss, plan))
+                engine = problem.create_asking().choose(plan, Request.from_plan(problem.loss, plan))
                 if isinstance(engine, Generic | OneFit):
                     return (
                         f"it takes {self.n_fits:,} fits, and engine '{engine.name}' makes each by "
@@ -69,16 +74,16 @@ class PlannedCurve:
         with stage("learning curve"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                return measure(self.learner, self.sizes, fit_store)
+                return measure_learning_curve(self.learner, self.sizes, fit_store)
             except (BadData, FitFailed, Refusal) as error:
                 return str(error)
 
 
-def _outer_folds_as_method(schedule: Schedule, problem: Problem) -> Averaged:
+def _outer_folds_as_method(schedule: Schedule, problem: EstimationProblem) -> Averaged:
     """Return the outer splits as a method; the folds that `pairs` drew are reused."""
-    method = testing(schedule.nested.outer_method)
+    method = subsampleable_method(schedule.nested_method.outer_method)
     outer_plan = schedule.nested_plan.part_named("outer")
-    if not schedule.nested.shares_folds or outer_plan.repeat.any():
+    if not schedule.nested_method.shares_folds or outer_plan.repeat.any():
         return method
     folds = np.empty(problem.data.n_rows, dtype=np.int64)
     for test_set in range(outer_plan.n_questions):
@@ -91,12 +96,14 @@ def _requested_learner_names(requested_learners: Any, names: Sequence[str]) -> t
 
     "cheap" and "all" stand for all learners.
     """
-    if isinstance(requested_learners, str) and requested_learners in (CHEAP, ALL):
+    if isinstance(requested_learners, str) and requested_learners in (CHEAP_LEARNERS, ALL_LEARNERS):
         return tuple(names)
     if not isinstance(requested_learners, list | tuple) or not requested_learners:
         raise BadArgument(
-            f"{mention('learning_curve', requested_learners)}: give '{CHEAP}' (learners whose fits "
-            f"an engine answers together), '{ALL}', or a list of learners, such as {[*names][:1]}."
+            f"{mention('learning_curve', requested_learners)}: give '{CHEAP_LEARNERS}' (learners "
+            "whose fits "
+            f"an engine answers together), '{ALL_LEARNERS}', or a list of learners, such as "
+            f"{[*names][:1]}."
         )
     for name in requested_learners:
         check_known(
@@ -109,22 +116,22 @@ def _requested_learner_names(requested_learners: Any, names: Sequence[str]) -> t
 
 
 def planned_curves(
-    requested_learners: Any, problems: Mapping[str, Problem], schedule: Schedule
+    requested_learners: Any, problems: Mapping[str, EstimationProblem], schedule: Schedule
 ) -> dict[str, PlannedCurve | str]:
     """Plan the curve of each requested learner; "cheap" gives the reason for skipping one."""
     if requested_learners is None:
         return {}
     curves_by_learner: dict[str, PlannedCurve | str] = {}
     for name in _requested_learner_names(requested_learners, list(problems)):
-        with errors_named(name):
+        with prefix_errors(name):
             try:
                 curve = PlannedCurve.from_problem(problems[name], schedule)
             except TrueRiskError as error:
-                if requested_learners != CHEAP:
+                if requested_learners != CHEAP_LEARNERS:
                     raise
                 curves_by_learner[name] = str(error)
             else:
                 curves_by_learner[name] = (
-                    curve.why_expensive() if requested_learners == CHEAP else None
+                    curve.expense_reason() if requested_learners == CHEAP_LEARNERS else None
                 ) or curve
     return curves_by_learner

@@ -9,8 +9,8 @@ import numpy as np
 from truerisk.contracts import FitStore
 from truerisk.core.errors import FitFailed, NoEngine, Refusal
 from truerisk.core.frozen import frozen
-from truerisk.estimation.problem import Problem
-from truerisk.estimation.run import Computed, is_in_time
+from truerisk.estimation.problem import EstimationProblem
+from truerisk.estimation.run import Computation, has_time_order
 from truerisk.methods.parts.procedure import candidate_of_each_fit
 from truerisk.plan.answers import Answers, Response
 
@@ -18,27 +18,28 @@ NO_PROBABILITIES_OR_SCORES = "the model gives neither probabilities nor decision
 
 
 @frozen(eq=False)
-class OutOfFold:
-    """One prediction per row of `rows`, by the model of outer split `split` that had not seen it.
+class OutOfFoldPredictions:
+    """One prediction per row of `rows`, by the model of an outer split that had not seen it.
 
-    `values` are class probabilities (a column per class) or decision values of the second class, as
-    `response` says. Rows that were tested more often keep their first prediction. `ordered` rows
-    were tested in the order of time, so that no interval is justified. `answers` are the
-    predictions for all questions of the outer splits, for which `n_fits` were made.
+    `split_numbers` holds the number of this split. `values` are class probabilities (a column per
+    class) or decision values of the second class, as `response` says. Rows that were tested more
+    often keep their first prediction. `is_ordered` is True if rows were tested in the order of
+    time, so that no interval is justified. `answers` are the predictions for all questions of the
+    outer splits, for which `n_fits` were made.
     """
 
     response: Response
     rows: np.ndarray
-    split: np.ndarray
+    split_numbers: np.ndarray
     values: np.ndarray
     answers: Answers
-    ordered: bool = False
+    is_ordered: bool = False
     n_fits: int = 0
 
 
-def out_of_fold(
-    problem: Problem, computation: Computed, fit_store: FitStore | None = None
-) -> OutOfFold | str:
+def predict_out_of_fold(
+    problem: EstimationProblem, computation: Computation, fit_store: FitStore | None = None
+) -> OutOfFoldPredictions | str:
     """Fit each outer split's winner again and keep its probabilities, or decision values.
 
     The models are those that were tested: same rows, same settings, same seeds. Predictions of a
@@ -58,7 +59,7 @@ def out_of_fold(
             return _first_predictions(computation, stored_predictions)
     try:
         candidates = candidate_of_each_fit(plan, winners.candidate)
-        winner_predictions = problem.asking_winners(fit_store).answers(
+        winner_predictions = problem.create_refit_asking(fit_store).answers(
             plan, problem.most_informative_request, candidates
         )
     except NoEngine as refusal:  # The user named an engine, so no other engine takes its place.
@@ -70,7 +71,7 @@ def out_of_fold(
     return _first_predictions(computation, winner_predictions, winner_predictions.n_fits)
 
 
-def needs_refits(problem: Problem) -> bool:
+def needs_refits(problem: EstimationProblem) -> bool:
     """Return True if winners must be fitted again, since no loss requested their probabilities."""
     if problem.data.task != "classification" or problem.most_informative_request is None:
         return False
@@ -80,8 +81,8 @@ def needs_refits(problem: Problem) -> bool:
 
 
 def _first_predictions(
-    computation: Computed, predictions: Answers, n_fits: int = 0
-) -> OutOfFold | str:
+    computation: Computation, predictions: Answers, n_fits: int = 0
+) -> OutOfFoldPredictions | str:
     """Return the first prediction for every row by a model that had not seen that row."""
     plan, values = predictions.plan, predictions.values[0]
     is_seen = np.concatenate(list(map(plan.seen, range(plan.n_questions))))
@@ -91,8 +92,8 @@ def _first_predictions(
         return "every row was tested by models that saw it."
     split = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     first_positions = unseen_positions[first_indices]
-    is_ordered = is_in_time(computation.problem.data, computation.method, predictions)
-    return OutOfFold(
+    is_ordered = has_time_order(computation.problem.data, computation.method, predictions)
+    return OutOfFoldPredictions(
         predictions.response,
         distinct_rows,
         split[first_positions],

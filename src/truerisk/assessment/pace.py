@@ -24,22 +24,24 @@ from truerisk.contracts import Engine, Request
 from truerisk.core.frozen import frozen
 from truerisk.engines.generic import Generic
 from truerisk.engines.running.doors import shared_steps_of_family
-from truerisk.engines.running.executors import workers_of
-from truerisk.engines.settings import groups_along
+from truerisk.engines.running.executors import count_workers
+from truerisk.engines.settings import group_candidates
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.templates.one_pass import OnePass
-from truerisk.estimation.problem import Problem
+from truerisk.estimation.problem import EstimationProblem
 from truerisk.plan.plan import Plan
 
 ENOUGH_SECONDS = 0.25  # A timing of more seconds is not repeated with more fits.
 # One timing of more seconds is enough if an earlier plan showed the work that is done once.
-FAIR_SECONDS = 0.02
-LONG = 2.0  # A timing of more seconds is not repeated to exclude imports.
-VERY_LONG_SECONDS = 10.0  # A fit of more seconds is not timed again for the next plan.
-FEWEST = 3  # number of single fits (cheap, medium, expensive) if settings are fitted separately
-FACTOR = 4  # factor by which the number of timed fits grows from one timing to the next
+ENOUGH_SECONDS_LATER = 0.02
+LONG_TIMING_SECONDS = 2.0  # A timing of more seconds is not repeated to exclude imports.
+LONG_FIT_SECONDS = 10.0  # A fit of more seconds is not timed again for the next plan.
+MIN_SINGLE_FITS = (
+    3  # number of single fits (cheap, medium, expensive) if settings are fitted separately
+)
+N_FITS_FACTOR = 4  # factor by which the number of timed fits grows from one timing to the next
 
-Timing = Callable[[int], float]
+TimingFunction = Callable[[int], float]
 """Function that makes a number of fits and returns the seconds that they took."""
 
 
@@ -56,7 +58,7 @@ class Pace:
         """Return the seconds of `n_fits` fits of the same kind."""
         return self.seconds_once + self.seconds_each * n_fits
 
-    def of_rows(self, rows: float) -> Pace:
+    def scale_to_rows(self, rows: float) -> Pace:
         """Return the pace of fits that see this number of rows."""
         growth = (rows / self.rows) ** 2
         return replace(
@@ -67,7 +69,7 @@ class Pace:
         )
 
     @property
-    def share(self) -> float:
+    def once_share(self) -> float:
         """Share of the work that is done once in the seconds of a plan with a single fit."""
         return (
             self.seconds_once / (self.seconds_once + self.seconds_each)
@@ -76,8 +78,8 @@ class Pace:
         )
 
 
-def pace_of(
-    problem: Problem,
+def measure_pace(
+    problem: EstimationProblem,
     plan: Plan,
     *,
     is_winners_only: bool = False,
@@ -90,29 +92,30 @@ def pace_of(
     assumed to have the same share as there. If it is very long, `earlier_pace` itself is used; for
     single fits this is the case unless they are short.
     """
-    engine = problem.asking().choose(plan, Request.from_plan(problem.loss, plan))
+    engine = problem.create_asking().choose(plan, Request.from_plan(problem.loss, plan))
     earlier_pace = (
         earlier_pace if earlier_pace is not None and earlier_pace.engine == engine.name else None
     )
     n_settings, mean_train_rows = len(problem.family), float(plan.train_sizes.mean())
     shared_steps = shared_steps_of_family(problem.family, problem.data, len(problem.family))
-    fits_separately = isinstance(engine, Generic) and shared_steps is None
+    has_separate_fits = isinstance(engine, Generic) and shared_steps is None
     if (
         earlier_pace is not None
-        and earlier_pace.seconds(1) >= VERY_LONG_SECONDS
-        and not fits_separately
+        and earlier_pace.seconds(1) >= LONG_FIT_SECONDS
+        and not has_separate_fits
     ):
-        return earlier_pace.of_rows(mean_train_rows)
-    if fits_separately:
-        n_fits_each = 1 if is_winners_only else n_settings
+        return earlier_pace.scale_to_rows(mean_train_rows)
+    if has_separate_fits:
+        n_settings_per_fit = 1 if is_winners_only else n_settings
         if (
             earlier_pace is not None
             and earlier_pace.seconds_each * _n_workers(problem, engine)
             >= n_settings * ENOUGH_SECONDS
         ):
             return replace(
-                earlier_pace, seconds_each=earlier_pace.seconds_each * n_fits_each / n_settings
-            ).of_rows(mean_train_rows)
+                earlier_pace,
+                seconds_each=earlier_pace.seconds_each * n_settings_per_fit / n_settings,
+            ).scale_to_rows(mean_train_rows)
 
         def time_single_fits(n: int) -> float:
             return _time_fits(
@@ -123,9 +126,12 @@ def pace_of(
                 clock,
             )
 
-        enough_seconds = ENOUGH_SECONDS if earlier_pace is None else FAIR_SECONDS
-        seconds_each = n_fits_each * mean_seconds(
-            time_single_fits, plan.n_fits * n_settings, min(FEWEST, n_settings), enough_seconds
+        enough_seconds = ENOUGH_SECONDS if earlier_pace is None else ENOUGH_SECONDS_LATER
+        seconds_each = n_settings_per_fit * mean_seconds(
+            time_single_fits,
+            plan.n_fits * n_settings,
+            min(MIN_SINGLE_FITS, n_settings),
+            enough_seconds,
         )
         return Pace(engine.name, 0.0, seconds_each / _n_workers(problem, engine), mean_train_rows)
 
@@ -133,8 +139,8 @@ def pace_of(
         candidates = _evenly_spaced_indices(n, n_settings) if is_winners_only else None
         return _time_fits(problem, plan, _evenly_spaced_indices(n, plan.n_fits), candidates, clock)
 
-    once_share = 0.0 if _shares_nothing(engine, problem) else None
-    once_share = once_share if earlier_pace is None else earlier_pace.share
+    once_share = 0.0 if _shares_no_work(engine, problem) else None
+    once_share = once_share if earlier_pace is None else earlier_pace.once_share
     seconds_once, seconds_each = seconds_once_and_each(
         time_whole_fits, plan.n_fits, once_share, is_first=earlier_pace is None
     )
@@ -144,7 +150,7 @@ def pace_of(
 
 
 def mean_seconds(
-    timing: Timing, max_fits: int, n_least: int, enough_seconds: float = ENOUGH_SECONDS
+    time_fits: TimingFunction, max_fits: int, min_fits: int, enough_seconds: float = ENOUGH_SECONDS
 ) -> float:
     """Return the mean seconds of one of `max_fits` fits that share no work.
 
@@ -153,18 +159,22 @@ def mean_seconds(
     >>> mean_seconds(lambda n: 2.0 * n, 1000, 3)
     2.0
     """
-    n_fits, seconds = 1, timing(1)  # The first timing includes imports and filling caches.
-    if seconds >= enough_seconds and n_least <= 1:
+    n_fits, seconds = 1, time_fits(1)  # The first timing includes imports and filling caches.
+    if seconds >= enough_seconds and min_fits <= 1:
         return seconds
     while True:
-        n_fits = min(max_fits, n_least if n_fits < n_least else n_fits * FACTOR)
-        seconds = timing(n_fits)
+        n_fits = min(max_fits, min_fits if n_fits < min_fits else n_fits * N_FITS_FACTOR)
+        seconds = time_fits(n_fits)
         if seconds >= enough_seconds or n_fits == max_fits:
             return seconds / n_fits
 
 
 def seconds_once_and_each(
-    timing: Timing, max_fits: int, once_share: float | None = None, *, is_first: bool = True
+    time_fits: TimingFunction,
+    max_fits: int,
+    once_share: float | None = None,
+    *,
+    is_first: bool = True,
 ) -> tuple[float, float]:
     """Return the seconds that are spent once, and the seconds of each of `max_fits` fits.
 
@@ -175,20 +185,20 @@ def seconds_once_and_each(
     >>> seconds_once_and_each(lambda n: 5.0 + 2.0 * n, 1000)
     (5.0, 2.0)
     """
-    n_fits, seconds = 1, timing(1)
+    n_fits, seconds = 1, time_fits(1)
     enough_seconds = (
-        ENOUGH_SECONDS if is_first else FAIR_SECONDS
+        ENOUGH_SECONDS if is_first else ENOUGH_SECONDS_LATER
     )  # A known `once_share` includes the overhead of a call.
-    if seconds < (LONG if is_first and once_share is not None else enough_seconds):
-        seconds = timing(1)  # The second timing excludes imports and first use of caches.
+    if seconds < (LONG_TIMING_SECONDS if is_first and once_share is not None else enough_seconds):
+        seconds = time_fits(1)  # The second timing excludes imports and first use of caches.
     if once_share is not None and seconds >= enough_seconds:
         return once_share * seconds, (1 - once_share) * seconds
     while n_fits < max_fits:
         earlier_timing, n_fits = (
             (n_fits, seconds),
-            min(max_fits, n_fits * (FACTOR if seconds < ENOUGH_SECONDS else 2)),
+            min(max_fits, n_fits * (N_FITS_FACTOR if seconds < ENOUGH_SECONDS else 2)),
         )
-        seconds = timing(n_fits)
+        seconds = time_fits(n_fits)
         if seconds >= ENOUGH_SECONDS or n_fits == max_fits:
             seconds_each = max(seconds - earlier_timing[1], 0.0) / (n_fits - earlier_timing[0])
             return max(seconds - seconds_each * n_fits, 0.0), seconds_each
@@ -196,9 +206,9 @@ def seconds_once_and_each(
 
 
 def _time_fits(
-    problem: Problem,
+    problem: EstimationProblem,
     plan: Plan,
-    fits: np.ndarray,
+    timed_fits: np.ndarray,
     candidates: np.ndarray | None,
     clock: Callable[[], float],
 ) -> float:
@@ -206,22 +216,22 @@ def _time_fits(
 
     A fit that is listed several times, each time with another candidate, is made as often.
     """
-    runs = [(fits, candidates)]
-    if candidates is not None and len(np.unique(fits)) < len(fits):
-        runs = [(fits[i : i + 1], candidates[i : i + 1]) for i in range(len(fits))]
+    runs = [(timed_fits, candidates)]
+    if candidates is not None and len(np.unique(timed_fits)) < len(timed_fits):
+        runs = [(timed_fits[i : i + 1], candidates[i : i + 1]) for i in range(len(timed_fits))]
     seconds = 0.0
     for fit_numbers, run_candidates in runs:
         part_of_plan = plan.select(np.flatnonzero(np.isin(plan.fit, fit_numbers)))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             start_time = clock()
-            problem.asking(executor=None)(part_of_plan, run_candidates)
+            problem.create_asking(executor=None)(part_of_plan, run_candidates)
             seconds += clock() - start_time
     return seconds
 
 
-def _evenly_spaced_indices(n: int, n_indices: int) -> np.ndarray:
-    """Return n evenly spaced ascending indices below `n_indices`; they repeat if n is larger.
+def _evenly_spaced_indices(n: int, index_limit: int) -> np.ndarray:
+    """Return n evenly spaced ascending indices below `index_limit`; they repeat if n is larger.
 
     >>> (
     ...     _evenly_spaced_indices(1, 10).tolist(),
@@ -230,19 +240,19 @@ def _evenly_spaced_indices(n: int, n_indices: int) -> np.ndarray:
     ... )
     ([5], [1, 3, 6, 8], [0, 0, 1, 1])
     """
-    return ((np.arange(n) + 0.5) * n_indices / n).astype(np.int64)
+    return ((np.arange(n) + 0.5) * index_limit / n).astype(np.int64)
 
 
-def _shares_nothing(engine: Engine, problem: Problem) -> bool:
+def _shares_no_work(engine: Engine, problem: EstimationProblem) -> bool:
     """Return True if the engine does no work for several fits at once."""
     if isinstance(engine, Generic | OneFit):
         return True
     if not isinstance(engine, OnePass):
         return False
-    return not any(map(engine.shares_work, groups_along(problem.family, engine.along)))
+    return not any(map(engine.shares_work, group_candidates(problem.family, engine.along)))
 
 
-def _n_workers(problem: Problem, engine: Engine) -> int:
+def _n_workers(problem: EstimationProblem, engine: Engine) -> int:
     """Return the number of workers that share the fits; a one-pass engine runs in this process."""
     shares_fits = isinstance(engine, Generic | OneFit)
-    return (workers_of(problem.executor) or 1) if shares_fits else 1
+    return (count_workers(problem.executor) or 1) if shares_fits else 1

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.contracts import Terms
-from truerisk.estimation.problem import Problem, Score
+from truerisk.estimation.problem import EstimationProblem, FurtherScore
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.plan.answers import Answers
 from truerisk.results.results import RiskEstimate, to_estimate
@@ -21,8 +21,8 @@ from truerisk.selection.rules import Minimum
 def risk_of_choice(
     learners: Mapping[str, TunedLearner],
     tie_order: Sequence[str],
-    problem: Problem,
-    testing: Procedure,
+    problem: EstimationProblem,
+    testing_method: Procedure,
 ) -> RiskEstimate | None:
     """Return the risk of choosing the learner and setting of the smallest inner risk, then fitting.
 
@@ -50,20 +50,20 @@ def risk_of_choice(
     )  # A learner whose inner fit failed cannot be chosen here.
     if np.isinf(inner_risk_table).all(axis=0).any():
         return None
-    minimum_rule, unknown_errors = Minimum(), np.full(len(tuned_learners), np.nan)
-    chosen_learners = np.array(
-        [minimum_rule.choose(column, unknown_errors) for column in inner_risk_table.T]
+    minimum_rule, unknown_std_errors = Minimum(), np.full(len(tuned_learners), np.nan)
+    chosen_indices = np.array(
+        [minimum_rule.choose(column, unknown_std_errors) for column in inner_risk_table.T]
     )
-    mixed_predictions = _chosen_predictions(predictions_by_learner, chosen_learners)
+    choice_predictions = _chosen_predictions(predictions_by_learner, chosen_indices)
     has_all_left_two_out = len(left_two_out_predictions) == len(tuned_learners)
     left_two_out = (
         _chosen_predictions(
-            left_two_out_predictions, chosen_learners[left_two_out_predictions[0].plan.fold]
+            left_two_out_predictions, chosen_indices[left_two_out_predictions[0].plan.fold]
         )
         if has_all_left_two_out
         else None
     )
-    choice_note = _choice_note(tie_order, chosen_learners[~mixed_predictions.plan.own_rows])
+    choice_note = _choice_note(tie_order, chosen_indices[~choice_predictions.plan.own_rows])
     refusals: dict[str, str] = {}
     # If an engine refused several learners, the reason for the first learner is kept.
     for learner in reversed(tuned_learners):
@@ -81,10 +81,15 @@ def risk_of_choice(
     }
 
     def risk(
-        score: Score, predictions: Answers, left_two_out: Answers | None, template: RiskEstimate
+        score: FurtherScore,
+        predictions: Answers,
+        left_two_out: Answers | None,
+        template: RiskEstimate,
     ) -> RiskEstimate:
         risk_terms = Terms(problem.confidence_level, problem.rule, interval=score.interval)
-        tested_risk = testing.risk(predictions, left_two_out, problem.data, score.loss, risk_terms)
+        tested_risk = testing_method.risk(
+            predictions, left_two_out, problem.data, score.loss, risk_terms
+        )
         notes = (*score.loss.notes, *map(attrgetter("note"), problem.findings), choice_note)
         return to_estimate(tested_risk, replace(template, **common_fields, notes=notes), {})
 
@@ -92,23 +97,23 @@ def risk_of_choice(
     for index, (name, score) in enumerate(problem.scores.items()):
         score_left_two_out = None if left_two_out is None else left_two_out.also[index]
         scores[name] = risk(
-            score, mixed_predictions.also[index], score_left_two_out, first_risk.scores[name]
+            score, choice_predictions.also[index], score_left_two_out, first_risk.scores[name]
         )
     main_risk = risk(
-        Score(problem.loss, problem.interval), mixed_predictions, left_two_out, first_risk
+        FurtherScore(problem.loss, problem.interval), choice_predictions, left_two_out, first_risk
     )
     return replace(main_risk, scores=scores)
 
 
 def _chosen_predictions(
-    predictions_by_learner: Sequence[Answers], chosen_learners: np.ndarray
+    predictions_by_learner: Sequence[Answers], chosen_indices: np.ndarray
 ) -> Answers:
     """Return, for every test set, the predictions of the learner that was chosen for it."""
     plan = predictions_by_learner[0].plan
     values = predictions_by_learner[0].values.astype(
         np.result_type(*map(attrgetter("values.dtype"), predictions_by_learner))
     )
-    for test_set, learner in enumerate(chosen_learners):
+    for test_set, learner in enumerate(chosen_indices):
         if predictions_by_learner[0].response == "scored":
             test_positions = slice(test_set, test_set + 1)
         else:
@@ -117,21 +122,23 @@ def _chosen_predictions(
     notes: dict[str, None] = {}
     for learner_predictions in predictions_by_learner:
         notes |= dict.fromkeys(learner_predictions.notes)
-    extra_by_score = zip(*map(attrgetter("also"), predictions_by_learner), strict=True)
+    predictions_by_score = zip(*map(attrgetter("also"), predictions_by_learner), strict=True)
     extra_predictions = tuple(
-        _chosen_predictions(score_predictions, chosen_learners)
-        for score_predictions in extra_by_score
+        _chosen_predictions(score_predictions, chosen_indices)
+        for score_predictions in predictions_by_score
     )
     return replace(
         predictions_by_learner[0], values=values, notes=tuple(notes), also=extra_predictions
     )
 
 
-def _choice_note(learner_names: Sequence[str], chosen_learners: np.ndarray) -> str:
+def _choice_note(learner_names: Sequence[str], chosen_indices: np.ndarray) -> str:
     """Return a sentence on how often each learner was chosen, the most frequent learner first."""
-    counts = np.bincount(chosen_learners, minlength=len(learner_names))
+    choice_counts = np.bincount(chosen_indices, minlength=len(learner_names))
     count_texts = [
-        f"{learner_names[i]} {counts[i]}×" for i in np.argsort(-counts, kind="stable") if counts[i]
+        f"{learner_names[i]} {choice_counts[i]}×"
+        for i in np.argsort(-choice_counts, kind="stable")
+        if choice_counts[i]
     ]
     return (
         f"this risk includes the choice among {len(learner_names)} learners; the outer splits "

@@ -14,14 +14,14 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import tunes_inside
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import FitCounter
-from truerisk.estimation.problem import Problem, choose_intervals, draw_plan
-from truerisk.estimation.run import Computed, compute, tuning_problem
+from truerisk.estimation.problem import EstimationProblem, choose_intervals, draw_plan
+from truerisk.estimation.run import Computation, compute_risks, tuning_problem
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.words import USUAL_FOLDS, as_method, default_name
+from truerisk.methods.words import DEFAULT_FOLDS, as_method, name_default_method
 from truerisk.plan.plan import Plan
 
-MOST_IN_FOLDS = 10_000
+MAX_ROWS_FOR_FOLDS = 10_000
 
 
 def method_name_by_size(n_rows: int) -> str:
@@ -32,7 +32,7 @@ def method_name_by_size(n_rows: int) -> str:
     >>> [method_name_by_size(n) for n in (100, 5_000, 50_000)]
     ['5-fold', '5-fold', 'holdout']
     """
-    return USUAL_FOLDS if n_rows <= MOST_IN_FOLDS else "holdout"
+    return DEFAULT_FOLDS if n_rows <= MAX_ROWS_FOR_FOLDS else "holdout"
 
 
 @frozen(eq=False)
@@ -41,19 +41,21 @@ class Schedule:
 
     methods: tuple[Method, ...]
     plans: tuple[Plan, ...]
-    nested: Procedure
+    nested_method: Procedure
     nested_plan: Plan
 
     @classmethod
     def draw(
-        cls, problems: Mapping[str, Problem], methods: Sequence[Any] | None, outer: Any
+        cls, problems: Mapping[str, EstimationProblem], methods: Sequence[Any] | None, outer: Any
     ) -> Schedule:
         """Check the methods and draw their plans; several learners are compared inside, too.
 
         None stands for the default method for this number of rows.
         """
-        problem, has_several = next(iter(problems.values())), len(problems) > 1
-        default_method_name = default_name(problem.data, method_name_by_size(problem.data.n_rows))
+        problem, has_several_learners = next(iter(problems.values())), len(problems) > 1
+        default_method_name = name_default_method(
+            problem.data, method_name_by_size(problem.data.n_rows)
+        )
         chosen_methods = tuple(map(as_method, methods or (default_method_name,)))
         for method in chosen_methods:
             if method.spares_fits:
@@ -63,7 +65,11 @@ class Schedule:
                     "'10-fold', or race them in HonestSearchCV."
                 )
         nested = testing_method(
-            outer, chosen_methods[0], default_method_name, problem.interval, compare=has_several
+            outer,
+            chosen_methods[0],
+            default_method_name,
+            problem.interval,
+            compare=has_several_learners,
         )
         # The plans are drawn without an interval, since they already hold the fits that it needs.
         plain_problem = replace(problem, interval=None)
@@ -73,22 +79,29 @@ class Schedule:
         return cls(chosen_methods, tuple(plans), nested, nested_plan)
 
     def tune(
-        self, problem: Problem, fit_counter: FitCounter, fit_store: FitStore | None
-    ) -> list[Computed]:
+        self, problem: EstimationProblem, fit_counter: FitCounter, fit_store: FitStore | None
+    ) -> list[Computation]:
         """Compute the risk of every setting on all rows, once by each of the methods."""
         computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
-            problem_to_tune = tuning_problem(replace(problem, interval=None, select_by=method))
-            computations.append(compute(problem_to_tune, method, plan=plan, fit_store=fit_store))
+            problem_to_tune = tuning_problem(replace(problem, interval=None, tuning_method=method))
+            computations.append(
+                compute_risks(problem_to_tune, method, plan=plan, fit_store=fit_store)
+            )
             fit_counter.finish(computations[-1].n_fits)
         return computations
 
-    def with_methods(self, problem: Problem) -> Problem:
+    def with_methods(self, problem: EstimationProblem) -> EstimationProblem:
         """Return the problem with its methods, and with intervals that suit the test splits."""
-        problem = replace(problem, select_by=self.methods[0], testing=self.nested, calibrated=True)
-        return choose_intervals(problem, self.nested, self.nested_plan)
+        problem = replace(
+            problem,
+            tuning_method=self.methods[0],
+            testing_method=self.nested_method,
+            uses_calibrated_interval=True,
+        )
+        return choose_intervals(problem, self.nested_method, self.nested_plan)
 
-    def n_fits(self, problem: Problem) -> int:
+    def n_fits(self, problem: EstimationProblem) -> int:
         """Count the fits that a learner needs, with the fit of the apparent risk.
 
         If its probabilities are requested apart from its labels, the outer winners are fitted
@@ -99,7 +112,7 @@ class Schedule:
         n_fits = sum(map(attrgetter("n_fits"), self.plans)) * n_settings + 1
         outer_plan, inner_plan = map(self.nested_plan.part_named, ("outer", "inner"))
         n_fits += outer_plan.n_fits * (needs_refits(problem) + (not self.shares_fits))
-        if self.nested.asks_inside(n_settings):
+        if self.nested_method.asks_inside(n_settings):
             n_fits += inner_plan.n_fits * n_settings
         return n_fits + tunes_inside(problem.family)
 
@@ -107,4 +120,4 @@ class Schedule:
     def shares_fits(self) -> bool:
         """True if the fits that tune on all rows are used for testing as well."""
         outer_plan = self.nested_plan.part_named("outer")
-        return self.nested.shares_folds and outer_plan.asks_like(self.plans[0])
+        return self.nested_method.shares_folds and outer_plan.asks_like(self.plans[0])

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from truerisk.assessment.door import load_part
-from truerisk.assessment.out_of_fold import OutOfFold, out_of_fold
+from truerisk.assessment.door import load_from_assessment
+from truerisk.assessment.out_of_fold import OutOfFoldPredictions, predict_out_of_fold
 from truerisk.assessment.schedule import Schedule
 from truerisk.contracts import FitStore, Terms
 from truerisk.core import formats
@@ -21,17 +21,17 @@ from truerisk.core.errors import BadData, FitFailed, NoEngine, Refusal
 from truerisk.core.family import Family, tunes_inside
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import FitCounter as Progress
-from truerisk.estimation.outer_splits import OuterFold, Stability, outer_folds, stability_of
-from truerisk.estimation.problem import Problem, draw_plan
-from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
+from truerisk.estimation.outer_splits import OuterFold, Stability, choice_stability, outer_folds
+from truerisk.estimation.problem import EstimationProblem, draw_plan
+from truerisk.estimation.run import Computation, compute_risks, to_procedure_estimate, to_risk_curve
 from truerisk.methods.apparent import Apparent
 from truerisk.plan.answers import Answers
 from truerisk.results import sentences
-from truerisk.results.evaluation import Winners
-from truerisk.results.records import UNWRITTEN, Count, Record, Size
+from truerisk.results.evaluation import ChosenCandidates
+from truerisk.results.records import UNWRITTEN, Count, NonNegative, Record
 from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.search.as_given import UntunedComparison, compare_with_untuned
-from truerisk.search.door import load_module as load_part_of_search
+from truerisk.search.door import load_from_search as load_part_of_search
 
 if TYPE_CHECKING:
     from truerisk.assessment.learning_curves import PlannedCurve
@@ -68,7 +68,7 @@ class TunedLearner(Record):
     outer: tuple[OuterFold, ...]
     stability: Stability
     n_fits: Count
-    seconds: Size
+    seconds: NonNegative
     criteria: Mapping[str, RiskCurve]
     selected: RiskEstimate | None
     no_selected: str | None = None
@@ -77,13 +77,15 @@ class TunedLearner(Record):
     no_learning_curve: str | None = None
     answers: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
     left_two_out: Answers | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    winners: Winners | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    problem: Problem | None = field(default=None, repr=False, metadata=UNWRITTEN)
-    held_out: OutOfFold | str | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    winners: ChosenCandidates | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    problem: EstimationProblem | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    held_out: OutOfFoldPredictions | str | None = field(
+        default=None, repr=False, metadata=UNWRITTEN
+    )
     as_given: UntunedComparison | None = field(default=None, metadata=UNWRITTEN)
 
     def __str__(self) -> str:
-        return f"{formats.params_text(self.setting)}: {self.risk}"
+        return f"{formats.format_params(self.setting)}: {self.risk}"
 
     @property
     def setting(self) -> dict[str, Any]:
@@ -93,7 +95,7 @@ class TunedLearner(Record):
     @property
     def tuned(self) -> bool:
         """True if anything was chosen, among the settings or inside the learner's own fit."""
-        return self.no_selected != sentences.NOTHING_CHOSEN
+        return self.no_selected != sentences.NO_SELECTION_TEXT
 
     @property
     def claim_text(self) -> str:
@@ -103,31 +105,31 @@ class TunedLearner(Record):
             return formats.escape_and_truncate(self.no_selected or "", 200)
         if claim.method == self.curve.common.method:
             return ""
-        scale = claim.scale.name_for(claim.scoring)
-        return f"selected is {formats.escape_and_truncate(claim.method, 100)}, as {scale}"
+        score_name = claim.scale.name_for(claim.scoring)
+        return f"selected is {formats.escape_and_truncate(claim.method, 100)}, as {score_name}"
 
     @property
-    def out_of_fold(self) -> OutOfFold | None:
+    def out_of_fold(self) -> OutOfFoldPredictions | None:
         """Probabilities (or scores) of the rows that the outer splits tested; None without any."""
-        return self.held_out if isinstance(self.held_out, OutOfFold) else None
+        return self.held_out if isinstance(self.held_out, OutOfFoldPredictions) else None
 
     @cached_property
-    def _roc(self) -> RocCurve | str | None:
+    def _roc_or_reason(self) -> RocCurve | str | None:
         held_out = self.held_out
-        if self.problem is None or not isinstance(held_out, OutOfFold):
+        if self.problem is None or not isinstance(held_out, OutOfFoldPredictions):
             return held_out if isinstance(held_out, str) else None
-        curve: RocCurve | str = load_part("roc")(held_out, self.problem)
+        curve: RocCurve | str = load_from_assessment("roc")(held_out, self.problem)
         return curve
 
     @property
     def roc(self) -> RocCurve | None:
         """ROC curve of rows used neither for tuning nor for fitting; if None, `no_roc` says why."""
-        return None if isinstance(self._roc, str) else self._roc
+        return None if isinstance(self._roc_or_reason, str) else self._roc_or_reason
 
     @property
     def no_roc(self) -> str | None:
         """Reason why there is no ROC curve, or None."""
-        return self._roc if isinstance(self._roc, str) else None
+        return self._roc_or_reason if isinstance(self._roc_or_reason, str) else None
 
     @cached_property
     def calibration(self) -> Calibration | None:
@@ -135,32 +137,34 @@ class TunedLearner(Record):
         held_out_predictions, problem = self.out_of_fold, self.problem
         if held_out_predictions is None or problem is None:
             return None
-        calibration: Calibration | None = load_part("calibration")(held_out_predictions, problem)
+        calibration: Calibration | None = load_from_assessment("calibration")(
+            held_out_predictions, problem
+        )
         return calibration
 
     @cached_property
-    def _over_time(self) -> RiskOverTime | str | None:
-        time = None if self.problem is None else self.problem.data.time
-        if time is None:
+    def _over_time_or_reason(self) -> RiskOverTime | str | None:
+        row_times = None if self.problem is None else self.problem.data.time
+        if row_times is None:
             return None
         try:
-            over_time: RiskOverTime = load_part("over-time")(self.risk, time)
-            return over_time
+            risk_over_time: RiskOverTime = load_from_assessment("over-time")(self.risk, row_times)
+            return risk_over_time
         except (BadData, Refusal) as error:
             return str(error)
 
     @cached_property
     def over_time(self) -> RiskOverTime | None:
         """Honest risk in periods of time, if rows have times; if None, see `no_over_time`."""
-        return None if isinstance(self._over_time, str) else self._over_time
+        return None if isinstance(self._over_time_or_reason, str) else self._over_time_or_reason
 
     @cached_property
     def no_over_time(self) -> str | None:
         """Reason why rows with times have no risk over time, or None."""
-        return self._over_time if isinstance(self._over_time, str) else None
+        return self._over_time_or_reason if isinstance(self._over_time_or_reason, str) else None
 
     @property
-    def has_curve(self) -> bool:
+    def has_learning_curve(self) -> bool:
         """True if a learning curve was requested, whether it was measured or refused."""
         return self.learning_curve is not None or self.no_learning_curve is not None
 
@@ -180,7 +184,7 @@ class TunedLearner(Record):
             return None
         if selected_risk.pooled != self.risk.pooled:
             return None
-        return self.risk.scale.optimism_of(self.risk.value, selected_risk.value)
+        return self.risk.scale.compute_optimism(self.risk.value, selected_risk.value)
 
     def _metrics(self) -> Mapping[str, Any]:
         return {
@@ -192,9 +196,9 @@ class TunedLearner(Record):
         }
 
 
-def honest_learner(
-    problem: Problem,
-    computations: Sequence[Computed],
+def assess_learner(
+    problem: EstimationProblem,
+    computations: Sequence[Computation],
     schedule: Schedule,
     fit_counter: Progress,
     fit_store: FitStore | None,
@@ -202,42 +206,42 @@ def honest_learner(
     """Test the tuning of a learner, and collect its honest risk and the results of the tuning."""
     start_time = perf_counter()
     tuning_predictions, plan = [computations[0].answers], schedule.nested_plan
-    calibrated_problem = replace(problem, calibrated=True)
-    computation = compute(
+    calibrated_problem = replace(problem, uses_calibrated_interval=True)
+    computation = compute_risks(
         calibrated_problem,
-        schedule.nested,
+        schedule.nested_method,
         plan=plan,
         fit_store=fit_store,
         known=tuning_predictions,
     )
-    fit_counter.finish(computation.n_made)
+    fit_counter.finish(computation.n_new_fits)
     curve, risk, folds = (
-        curve_of(computations[0]),
-        procedure_of(computation),
+        to_risk_curve(computations[0]),
+        to_procedure_estimate(computation),
         outer_folds(problem, computation),
     )
     assert risk is not None  # The method tests a procedure, so there is a risk.
     # A learner that tunes inside its own fit needs one more fit, on all rows.
     has_inner_tuning = tunes_inside(problem.family)
     selected_or_reason: RiskEstimate | str = (
-        sentences.NOTHING_CHOSEN if len(curve) == 1 else curve[curve.best]
+        sentences.NO_SELECTION_TEXT if len(curve) == 1 else curve[curve.best]
     )
     if has_inner_tuning:
         selected_or_reason = load_part_of_search("claim-of-model")(problem, curve[0])
     # These models were fitted before, and gave their warnings then.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        held_out = out_of_fold(problem, computation, fit_store)
+        held_out = predict_out_of_fold(problem, computation, fit_store)
         apparent_estimate = apparent_risk(problem, curve.best, fit_store)
     n_further_fits = 1 + has_inner_tuning + (0 if isinstance(held_out, str) else held_out.n_fits)
     fit_counter.finish(n_further_fits)
     return TunedLearner(
         curve=curve,
-        criteria=_curves_by_method(list(map(curve_of, computations[1:]))),
+        criteria=_curves_by_method(list(map(to_risk_curve, computations[1:]))),
         risk=risk,
         outer=folds,
-        stability=stability_of(folds, curve.best, problem.family),
-        n_fits=sum(map(attrgetter("n_made"), (*computations, computation))) + n_further_fits,
+        stability=choice_stability(folds, curve.best, problem.family),
+        n_fits=sum(map(attrgetter("n_new_fits"), (*computations, computation))) + n_further_fits,
         seconds=sum(map(attrgetter("seconds"), computations)) + perf_counter() - start_time,
         answers=computation.answers,
         left_two_out=computation.left_two_out,
@@ -251,18 +255,18 @@ def honest_learner(
     )
 
 
-def with_curve(
+def add_learning_curve(
     learner: TunedLearner,
-    curve: PlannedCurve | str,
+    planned_curve: PlannedCurve | str,
     fit_counter: Progress,
     fit_store: FitStore | None,
 ) -> TunedLearner:
     """Measure the learning curve of a learner and add it, or the reason why there is none."""
-    if isinstance(curve, str):
-        return replace(learner, no_learning_curve=curve)
+    if isinstance(planned_curve, str):
+        return replace(learner, no_learning_curve=planned_curve)
     start_time = perf_counter()
-    learning_curve, n_fits = curve.measure(fit_store), learner.n_fits + curve.n_fits
-    fit_counter.finish(curve.n_fits)
+    learning_curve, n_fits = planned_curve.measure(fit_store), learner.n_fits + planned_curve.n_fits
+    fit_counter.finish(planned_curve.n_fits)
     learner = replace(learner, n_fits=n_fits, seconds=learner.seconds + perf_counter() - start_time)
     if isinstance(learning_curve, str):
         return replace(learner, no_learning_curve=learning_curve)
@@ -274,35 +278,37 @@ def _curves_by_method(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
     curves_by_name: dict[str, RiskCurve] = {}
     for curve in curves:
         name = curve.common.method
-        n_same = sum(other_curve.common.method == name for other_curve in curves_by_name.values())
-        curves_by_name[f"{name} ({n_same + 1})" if n_same else name] = curve
+        n_earlier = sum(
+            other_curve.common.method == name for other_curve in curves_by_name.values()
+        )
+        curves_by_name[f"{name} ({n_earlier + 1})" if n_earlier else name] = curve
     return curves_by_name
 
 
 def apparent_risk(
-    problem: Problem, candidate: int, fit_store: FitStore | None = None
+    problem: EstimationProblem, candidate: int, fit_store: FitStore | None = None
 ) -> RiskEstimate | None:
     """Return the risk of a setting on the rows of its own fit; None if the fit fails."""
     start_time, method = perf_counter(), Apparent()
     problem, _, plan = draw_plan(replace(problem, scores={}, interval=None), method)
     data = problem.data
-    asking = problem.asking(fit_store=fit_store)
+    ask = problem.create_asking(fit_store=fit_store)
     try:
-        training_predictions = asking(plan, np.full(plan.n_fits, candidate))
+        training_predictions = ask(plan, np.full(plan.n_fits, candidate))
     except (FitFailed, NoEngine):
         return None
     risk_terms = Terms(problem.confidence_level, problem.rule, 1)
     single_family = Family(problem.family.estimator, (problem.family.candidates[candidate],))
-    computation = Computed(
+    computation = Computation(
         plan=plan,
         tested=tuple(method.reduce(training_predictions, data, problem.loss, risk_terms)),
         n_fits=training_predictions.n_fits,
         answers=training_predictions,
         problem=replace(problem, family=single_family),
         method=method,
-        engine=asking.engine,
-        refusals=asking.refusals,
+        engine=ask.engine,
+        refusals=ask.refusals,
         seconds=perf_counter() - start_time,
-        n_made=training_predictions.n_fits - asking.n_known,
+        n_new_fits=training_predictions.n_fits - ask.n_known,
     )
-    return curve_of(computation)[0]
+    return to_risk_curve(computation)[0]

@@ -17,7 +17,7 @@ def planned_options(
     validate: Any, X: Any, data: Data, seed: int, positive: Any
 ) -> ValidationOptions | None:
     """Return the options that `validate=` requests, checked before anything is fitted."""
-    return ValidationOptions.from_argument(validate, X, data, seed, positive)
+    return ValidationOptions.from_validate_argument(validate, X, data, seed, positive)
 
 
 def validate_learner(
@@ -29,22 +29,22 @@ def validate_learner(
         return "a fit failed in an outer split, so some rows have no answer."
     if risk.answered is None:
         return f"'{risk.method}' keeps no answers about single rows."
-    run = HonestRun(
+    honest_run = HonestRun(
         problem=learner.problem,
         risk=risk,
-        answered=risk.answered,
+        answered_rows=risk.answered,
         winners=learner.winners.candidate,
-        best=learner.curve.best,
-        pair_answers=learner.left_two_out,
+        best_candidate=learner.curve.best,
+        pair_predictions=learner.left_two_out,
     )
     held_out_predictions = learner.out_of_fold
     try:
         with stage("validation"):
-            run = (
-                run.with_richest()
+            honest_run = (
+                honest_run.add_richest_predictions()
                 if held_out_predictions is None
-                else run.with_answers(held_out_predictions.answers)
+                else honest_run.add_predictions(held_out_predictions.answers)
             )
-            return compute_validation(run, validation_options)
+            return compute_validation(honest_run, validation_options)
     except Refusal as refusal:
         return str(refusal)

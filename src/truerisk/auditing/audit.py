@@ -12,15 +12,15 @@ import numpy as np
 
 from truerisk.auditing.correcting import AuditOptions, CorrectedRisk, correct_claim
 from truerisk.auditing.on_scores import (
+    candidates_within_std_error,
     risk_findings,
-    rough_correction,
+    rough_corrected_risk,
     score_findings,
-    within_one_error,
 )
-from truerisk.auditing.outcome import Audit, DeclaredOutcome, conclusion_of
-from truerisk.checks.columns import column_findings, columns_of
+from truerisk.auditing.outcome import Audit, DeclaredOutcome, write_conclusion
+from truerisk.checks.columns import column_findings, column_view
 from truerisk.checks.selected_columns import selection_findings
-from truerisk.checks.splits import row_findings, split_findings
+from truerisk.checks.splits import candidate_count_findings, split_findings
 from truerisk.core.arguments import check_count, check_level, mention, refuses_old_names
 from truerisk.core.errors import (
     BadArgument,
@@ -31,30 +31,40 @@ from truerisk.core.errors import (
     TrueRiskError,
 )
 from truerisk.core.family import Family
-from truerisk.core.progress import shows_progress
+from truerisk.core.progress import displays_progress
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data, take_named_columns
 from truerisk.data.rows import n_columns
-from truerisk.estimation.problem import Problem, problem_of_call, versions, with_checks
+from truerisk.estimation.problem import (
+    EstimationProblem,
+    package_versions,
+    problem_from_arguments,
+    with_checks,
+)
 from truerisk.plan.plan import Plan
-from truerisk.results.finding import OF_EVERY_CALL, Finding, by_severity, warn_of_findings
-from truerisk.results.results import name_of_loss, with_findings
+from truerisk.results.finding import (
+    ALWAYS_CHECKED_CODES,
+    Finding,
+    sort_by_severity,
+    warn_of_findings,
+)
+from truerisk.results.results import add_findings, loss_name_of_score
 from truerisk.search.claim import (
     Claim,
     ScoreScale,
+    make_score_scale,
     refuse_other_class,
-    scale_of,
-    scale_on_rows,
+    scale_with_package_loss,
 )
-from truerisk.search.reading import read_claim, unwrapped_search
-from truerisk.search.repeat import state_findings
+from truerisk.search.reading import read_claim, unwrap_search
+from truerisk.search.repeat import find_surviving_state
 
 LEVELS = ("scores", "bbc", "pairs", "nested")
 DEFAULT_LEVEL = "pairs"
 
 
 @refuses_old_names
-@shows_progress
+@displays_progress
 def audit(
     search: Any,
     X: Any = None,
@@ -172,7 +182,7 @@ def audit(
 
 def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit:
     """Audit a search with options that may include an order of rows that X does not show."""
-    level, outer, run_options = audit_options.level, audit_options.outer, audit_options.terms
+    level, outer, run_options = audit_options.level, audit_options.outer, audit_options.run_options
     check_known("an audit has no level", level, LEVELS, "It has")
     check_level("confidence_level", run_options["confidence_level"])
     check_count("replicates", audit_options.replicates)
@@ -181,7 +191,7 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
             f"{mention('outer', outer)}: {mention('level', level)} has no outer splits of its own. "
             f"Use {mention('level', 'nested')}, or leave outer out."
         )
-    search = unwrapped_search(search)
+    search = unwrap_search(search)
     claim = read_claim(search)
     if (X is None) != (y is None):
         raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")
@@ -192,15 +202,15 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
         )
     if level == "scores" and claim.scores is None:
         raise Refusal(
-            f"this {claim.search} keeps no scores of the settings it compared: use "
+            f"this {claim.search_name} keeps no scores of the settings it compared: use "
             f"{mention('level', 'pairs')} (RidgeCV keeps them with store_cv_results=True)."
         )
-    scale = scale_of(claim)
-    findings = list(state_findings(search))
+    scale = make_score_scale(claim)
+    findings = list(find_surviving_state(search))
     corrected_risk, problem = CorrectedRisk(None), None
     if X is not None:
         X, run_options = _take_columns(search, X, run_options)
-        audit_options = replace(audit_options, terms=run_options)
+        audit_options = replace(audit_options, run_options=run_options)
         n_fitted_columns = getattr(search, "n_features_in_", None)
         n_columns_of_X = n_columns(X)
         if (
@@ -212,9 +222,9 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
                 f"X has {n_columns_of_X} columns and the search was fitted on {n_fitted_columns}: "
                 "give the same X."
             )
-        usable_claim = claim.without_failures()
-        loss = scale.loss if scale.by_rows or scale.word == "auc" else None
-        problem = problem_of_call(
+        usable_claim = claim.drop_failed_candidates()
+        loss = scale.loss if scale.is_mean_over_rows or scale.risk_name == "auc" else None
+        problem = problem_from_arguments(
             Family(usable_claim.estimator, usable_claim.candidates),
             X,
             y,
@@ -222,7 +232,7 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
             **run_options,
         )
         problem = with_checks(problem, audit_options.checks, goes_forward=usable_claim.goes_forward)
-        scale = scale_on_rows(scale, usable_claim, problem.data)
+        scale = scale_with_package_loss(scale, usable_claim, problem.data)
         refuse_other_class(scale, usable_claim, problem.data, audit_options.positive)
         with warnings.catch_warnings():
             # An audit reports leaks between training and test sets as findings.
@@ -238,7 +248,7 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
         claim, scale, level, corrected_risk, findings, run_options["confidence_level"]
     )
     if audit_options.checks:
-        warn_of_findings(finding for finding in findings if finding.code in OF_EVERY_CALL)
+        warn_of_findings(finding for finding in findings if finding.code in ALWAYS_CHECKED_CODES)
     if problem is None:
         return audit
     return replace(audit, n_rows=problem.data.n_rows, class_counts=problem.class_counts)
@@ -267,13 +277,17 @@ def _take_columns(
 
 
 def _correct_and_check(
-    search: Any, claim: Claim, scale: ScoreScale, problem: Problem, audit_options: AuditOptions
+    search: Any,
+    claim: Claim,
+    scale: ScoreScale,
+    problem: EstimationProblem,
+    audit_options: AuditOptions,
 ) -> tuple[CorrectedRisk, list[Finding]]:
     """Compute the honest risk of a search, and findings on rows, columns and splits."""
     data = problem.data
-    findings = [*problem.findings, *row_findings(data, len(claim.candidates))]
+    findings = [*problem.findings, *candidate_count_findings(data, len(claim.candidates))]
     if audit_options.checks:
-        columns = columns_of(data.X)
+        columns = column_view(data.X)
         findings += [*column_findings(data, columns), *selection_findings(data, columns)]
     search_splits = _splits_of_search(claim, data, audit_options.level)
     if search_splits is not None:
@@ -282,21 +296,21 @@ def _correct_and_check(
     findings += corrected_risk.findings
     corrected_risk = replace(
         corrected_risk,
-        honest=None
-        if corrected_risk.honest is None
-        else with_findings(corrected_risk.honest, problem.findings),
-        choosing=None
-        if corrected_risk.choosing is None
-        else with_findings(corrected_risk.choosing, problem.findings),
+        honest_risk=None
+        if corrected_risk.honest_risk is None
+        else add_findings(corrected_risk.honest_risk, problem.findings),
+        choice_risk=None
+        if corrected_risk.choice_risk is None
+        else add_findings(corrected_risk.choice_risk, problem.findings),
     )
-    if corrected_risk.honest is not None:
-        findings += corrected_risk.honest.findings
+    if corrected_risk.honest_risk is not None:
+        findings += corrected_risk.honest_risk.findings
         claimed_risk = scale.risk(claim.score)
         findings += risk_findings(
             claimed_risk,
-            corrected_risk.honest,
+            corrected_risk.honest_risk,
             scale.result_scale,
-            corrected_risk.mixes is not None,
+            corrected_risk.mixed_kind is not None,
         )
     return corrected_risk, findings
 
@@ -320,56 +334,58 @@ def _to_audit(
     confidence_level: float,
 ) -> Audit:
     params = dict(claim.best_params)
-    shown_scale, score_name = scale.result_scale, scale.printed_name
-    claimed = DeclaredOutcome(
-        scale.reported(claim.score),
-        f"{claim.search}: {claim.name}",
+    result_scale, score_name = scale.result_scale, scale.printed_name
+    claimed_outcome = DeclaredOutcome(
+        scale.reported_value(claim.score),
+        f"{claim.search_name}: {claim.name}",
         params=params,
         scoring=score_name,
-        perfect=shown_scale.perfect,
+        perfect=result_scale.perfect,
     )
-    correction = rough_correction(claim, scale)
+    rough_risk = rough_corrected_risk(claim, scale)
     rough_outcome = None
-    if correction is not None:
+    if rough_risk is not None:
         notes = ("rough estimate: it may be too large or too small", *claim.notes)
         rough_outcome = replace(
-            claimed,
-            value=shown_scale.value(correction),
+            claimed_outcome,
+            value=result_scale.value(rough_risk),
             method="tibshirani-tibshirani (rough)",
             notes=notes,
         )
-    honest_risk, choosing_risk = (
+    honest_risk, choice_risk = (
         None
         if corrected_estimate is None
-        else corrected_estimate.on_scale(shown_scale, scoring=score_name)
-        for corrected_estimate in (corrected_risk.honest, corrected_risk.choosing)
+        else corrected_estimate.on_scale(result_scale, scoring=score_name)
+        for corrected_estimate in (corrected_risk.honest_risk, corrected_risk.choice_risk)
     )
-    uses_scores_only = level == "scores" and corrected_risk.mixes is None
-    outcome = Audit(
-        search=claim.search,
+    uses_scores_only = level == "scores" and corrected_risk.mixed_kind is None
+    audit_result = Audit(
+        search=claim.search_name,
         level=level,
-        claimed=claimed,
+        claimed=claimed_outcome,
         honest=rough_outcome if uses_scores_only else honest_risk,
         rough=rough_outcome,
-        choosing=rough_outcome if level == "scores" and not uses_scores_only else choosing_risk,
-        mixes=corrected_risk.mixes,
-        why=corrected_risk.why,
-        findings=by_severity(findings),
-        within_one_error=within_one_error(claim),
+        choosing=rough_outcome if level == "scores" and not uses_scores_only else choice_risk,
+        mixes=corrected_risk.mixed_kind,
+        why=corrected_risk.reason,
+        findings=sort_by_severity(findings),
+        within_one_error=candidates_within_std_error(claim),
         n_candidates=len(claim.candidates),
         confidence_level=confidence_level,
         settings=claim.candidates,
-        chosen=claim.best,
+        chosen=claim.best_candidate,
         risks=tuple(
-            scale.reported(mean_score) if np.isfinite(mean_score) else None
+            scale.reported_value(mean_score) if np.isfinite(mean_score) else None
             for mean_score in (() if claim.means is None else claim.means)
         ),
         conclusion="",
-        versions=versions(),
+        versions=package_versions(),
     )
-    is_loss_of_score = scale.errors and not claim.errors
-    claimed_name = name_of_loss(claim.name, scale.perfect) if is_loss_of_score else claim.name
-    return replace(outcome, conclusion=conclusion_of(outcome, claimed_name))
+    is_reported_as_loss = scale.errors and not claim.errors
+    claimed_name = (
+        loss_name_of_score(claim.name, scale.perfect) if is_reported_as_loss else claim.name
+    )
+    return replace(audit_result, conclusion=write_conclusion(audit_result, claimed_name))
 
 
 class AuditCheck:
@@ -398,21 +414,19 @@ class AuditCheck:
         """Return the conclusion with all findings except notes, or None without such findings."""
         X, y = report.X_train, report.y_train
         if X is None or y is None:
-            raise _not_applicable("the report holds no training rows to audit the search on.")
+            raise _not_applicable_error("the report holds no training rows to audit the search on.")
         try:
-            report_of_audit = audit(report.estimator_, X, y, **self.options)
+            audit_result = audit(report.estimator_, X, y, **self.options)
         except TrueRiskError as error:
-            raise _not_applicable(str(error)) from error
-        findings = [
-            str(finding) for finding in report_of_audit.findings if finding.severity != "note"
-        ]
-        return " ".join([report_of_audit.conclusion, *findings]) if findings else None
+            raise _not_applicable_error(str(error)) from error
+        findings = [str(finding) for finding in audit_result.findings if finding.severity != "note"]
+        return " ".join([audit_result.conclusion, *findings]) if findings else None
 
 
-def _not_applicable(sentence: str) -> Exception:
+def _not_applicable_error(reason: str) -> Exception:
     """Return the exception that skore expects from a check that cannot run."""
     try:
         skore = import_module("skore")
     except ImportError:
-        return MissingExtra(f"the audit cannot run here, and skore is not installed: {sentence}")
-    return skore.CheckNotApplicable(sentence)
+        return MissingExtra(f"the audit cannot run here, and skore is not installed: {reason}")
+    return skore.CheckNotApplicable(reason)

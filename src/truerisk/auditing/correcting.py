@@ -9,27 +9,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.auditing.mixed_splits import Kind, MixedSplits, OrderOfRows, mixed_splits
+from truerisk.auditing.mixed_splits import MixedSplits, OrderOfRows, RelationKind, find_mixed_splits
 from truerisk.auditing.replay import (
     ReplayedSearch,
     bootstrap_corrected_risk,
     refuse_bootstrap,
-    replay,
     replay_findings,
+    replay_search,
 )
 from truerisk.contracts import Method, Streams, Terms
 from truerisk.core.errors import BadData, FitFailed, Refusal
 from truerisk.core.family import Family
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.estimation.problem import Problem, problem_of_call
-from truerisk.estimation.run import compute, procedure_of
+from truerisk.estimation.problem import EstimationProblem, problem_from_arguments
+from truerisk.estimation.run import compute_risks, to_procedure_estimate
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss
-from truerisk.methods.parts.procedure import candidate_of_each_fit, winners_of, with_winners
-from truerisk.methods.words import as_method, default_name
+from truerisk.methods.parts.procedure import add_winners, candidate_of_each_fit, make_winners
+from truerisk.methods.words import as_method, name_default_method
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
@@ -37,28 +37,28 @@ from truerisk.results.finding import Finding
 from truerisk.results.interval import Basis, are_tied
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim, ScoreScale
-from truerisk.search.repeat import repeat_search, test_in_pairs
+from truerisk.search.repeat import estimate_pairs_risk, repeat_search
 
 
 @frozen(eq=False)
 class CorrectedRisk:
-    """Result of correcting a search's claim: the `honest` risk, or the reason `why` it is None.
+    """Result of correcting a search's claim: `honest_risk`, or the `reason` why it is None.
 
-    If the search's splits put related rows into training and test sets, `choosing` is the claim
-    corrected for the choice alone, and `mixes` says which kind of rows. `choosing` is None if the
-    splits do not, or if only `honest` was computed.
+    If the search's splits put related rows into training and test sets, `choice_risk` is the claim
+    corrected for the choice alone, and `mixed_kind` says which kind of rows. `choice_risk` is None
+    if the splits do not, or if only `honest_risk` was computed.
     """
 
-    honest: RiskEstimate | None
-    choosing: RiskEstimate | None = None
-    mixes: Kind | None = None
-    why: str = ""
+    honest_risk: RiskEstimate | None
+    choice_risk: RiskEstimate | None = None
+    mixed_kind: RelationKind | None = None
+    reason: str = ""
     findings: tuple[Finding, ...] = ()
 
 
 @frozen(eq=False)
 class AuditOptions:
-    """Options of an audit; `order` is the order of the rows, if the caller knows it.
+    """Options of an audit; `row_order` is the order of the rows, if the caller knows it.
 
     `checks` says whether rows and columns are checked.
     """
@@ -66,8 +66,8 @@ class AuditOptions:
     level: Any
     outer: Any
     replicates: int
-    terms: Mapping[str, Any]
-    order: OrderOfRows | None = None
+    run_options: Mapping[str, Any]
+    row_order: OrderOfRows | None = None
     checks: bool = True
     positive: Any = None
 
@@ -76,7 +76,7 @@ def correct_claim(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
-    problem: Problem,
+    problem: EstimationProblem,
     plan: Plan | None,
     audit_options: AuditOptions,
 ) -> CorrectedRisk:
@@ -86,77 +86,87 @@ def correct_claim(
     by which a frame is sorted are respected only if the risk becomes much larger. Numbers that may
     not be times are then a finding, and change no risk.
     """
-    chosen_risk, replayed = None, None
+    choice_risk, replayed_search = None, None
     findings: list[Finding] = []
-    level, outer, run_options = audit_options.level, audit_options.outer, audit_options.terms
+    level, outer, run_options = audit_options.level, audit_options.outer, audit_options.run_options
     if level == "bbc" and claim.curve is None:
         refuse_bootstrap(scale)
     if level in ("bbc", "pairs") and plan is not None:
-        replayed, findings = _replay_and_compare(claim, scale, problem, plan, level)
-    if level == "bbc" and replayed is not None:
-        chosen_risk = bootstrap_corrected_risk(claim, replayed, problem, audit_options.replicates)
+        replayed_search, findings = _replay_and_compare(claim, scale, problem, plan, level)
+    if level == "bbc" and replayed_search is not None:
+        choice_risk = bootstrap_corrected_risk(
+            claim, replayed_search, problem, audit_options.replicates
+        )
     if level == "pairs":
-        known_predictions = None if replayed is None else replayed.answers
-        chosen_risk = test_in_pairs(
+        known_predictions = None if replayed_search is None else replayed_search.answers
+        choice_risk = estimate_pairs_risk(
             search, claim, scale, problem.data, run_options, known_predictions
         )
     test_nested = partial(_test_nested, search, claim, scale, problem, run_options)
-    mixed_rows = None if plan is None else mixed_splits(problem.data, plan, audit_options.order)
-    risk_kept_apart: RiskEstimate | str = ""
+    mixed_rows = (
+        None if plan is None else find_mixed_splits(problem.data, plan, audit_options.row_order)
+    )
+    separated_rows_risk: RiskEstimate | str = ""
     if mixed_rows is not None:
-        risk_kept_apart = risk_with_rows_kept_apart(mixed_rows, claim, scale, replayed, run_options)
-        related_row_findings = list(
-            findings_on_related_rows(mixed_rows, risk_kept_apart, claim, scale)
+        separated_rows_risk = risk_with_rows_kept_apart(
+            mixed_rows, claim, scale, replayed_search, run_options
         )
-        if not mixed_rows.by_user and not (related_row_findings and mixed_rows.are_times):
+        related_row_findings = list(
+            findings_on_related_rows(mixed_rows, separated_rows_risk, claim, scale)
+        )
+        if not mixed_rows.is_given_by_user and not (related_row_findings and mixed_rows.has_times):
             mixed_rows = None
-        elif level == "pairs" and not isinstance(risk_kept_apart, str):
+        elif level == "pairs" and not isinstance(separated_rows_risk, str):
             # The losses that the search compared must not choose the setting for a test set.
             # The search trained models on the test set, so the choice would be optimistic.
-            risk_kept_apart = _estimate_or_reason(partial(test_nested, mixed_rows))
+            separated_rows_risk = _estimate_or_reason(partial(test_nested, mixed_rows))
             related_row_findings = list(
-                findings_on_related_rows(mixed_rows, risk_kept_apart, claim, scale)
+                findings_on_related_rows(mixed_rows, separated_rows_risk, claim, scale)
             )
         findings += related_row_findings
     if level == "nested":
-        chosen_risk = test_nested(mixed_rows, outer)
+        choice_risk = test_nested(mixed_rows, outer)
         if mixed_rows is not None and (
             outer is None or not _mixes_related_rows(outer, mixed_rows, problem)
         ):
-            return CorrectedRisk(chosen_risk, mixes=mixed_rows.kind, findings=tuple(findings))
+            return CorrectedRisk(choice_risk, mixed_kind=mixed_rows.kind, findings=tuple(findings))
     if mixed_rows is None:
-        return CorrectedRisk(chosen_risk, findings=tuple(findings))
-    if isinstance(risk_kept_apart, str):
-        return CorrectedRisk(None, chosen_risk, mixed_rows.kind, risk_kept_apart, tuple(findings))
-    return CorrectedRisk(risk_kept_apart, chosen_risk, mixed_rows.kind, findings=tuple(findings))
+        return CorrectedRisk(choice_risk, findings=tuple(findings))
+    if isinstance(separated_rows_risk, str):
+        return CorrectedRisk(
+            None, choice_risk, mixed_rows.kind, separated_rows_risk, tuple(findings)
+        )
+    return CorrectedRisk(
+        separated_rows_risk, choice_risk, mixed_rows.kind, findings=tuple(findings)
+    )
 
 
 def _replay_and_compare(
-    claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan, level: str
+    claim: Claim, scale: ScoreScale, problem: EstimationProblem, plan: Plan, level: str
 ) -> tuple[ReplayedSearch | None, list[Finding]]:
     """Replay the search on its own splits, and return findings if the scores differ.
 
     At level "pairs" the replay may be None: it serves as a check, and saves fits. The bootstrap of
     level "bbc" needs it.
     """
-    if level == "pairs" and not scale.by_rows and scale.loss_of_set is not None:
-        problem = replace(problem, loss=as_loss(scale.loss_of_set, problem.data))
+    if level == "pairs" and not scale.is_mean_over_rows and scale.test_set_loss is not None:
+        problem = replace(problem, loss=as_loss(scale.test_set_loss, problem.data))
     try:
-        replayed = replay(claim, scale, problem, plan)
+        replayed_search = replay_search(claim, scale, problem, plan)
     except Refusal:
         if level == "bbc":
             raise
         return None, []
     reseeded_problem = replace(problem, seed=problem.seed + 1)
-    replay_again = partial(replay, claim, scale, reseeded_problem, plan)
-    return replayed, replay_findings(claim, scale, replayed, replay_again)
+    replay_again = partial(replay_search, claim, scale, reseeded_problem, plan)
+    return replayed_search, replay_findings(claim, scale, replayed_search, replay_again)
 
 
 def _test_nested(
     search: Any,
     claim: Claim,
     scale: ScoreScale,
-    problem: Problem,
+    problem: EstimationProblem,
     run_options: Mapping[str, Any],
     mixed_rows: MixedSplits | None,
     outer: Any = None,
@@ -167,15 +177,15 @@ def _test_nested(
     if outer is None and mixed_rows is not None:
         outer, data = mixed_rows.method, mixed_rows.data
     elif outer is None and data.dependent:
-        outer = default_name(data)
+        outer = name_default_method(data)
     (y,) = data.targets(data.y)
     return repeat_search(search, claim, scale, data.X, y, outer, {**run_options, "time": data.time})
 
 
-def _mixes_related_rows(outer: Any, mixed_rows: MixedSplits, problem: Problem) -> bool:
+def _mixes_related_rows(outer: Any, mixed_rows: MixedSplits, problem: EstimationProblem) -> bool:
     """Return True if the requested outer splits mix related rows, as the search's splits do."""
     data = mixed_rows.data
-    return mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
+    return find_mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
 
 
 MIN_RELATIVE_INCREASE = 0.1  # A smaller relative increase of the risk is no finding.
@@ -193,18 +203,18 @@ SINGLE_CHOICE_NOTE = (
 
 
 @frozen(eq=False)
-class ChosenWithoutTestRows(Method):
+class ChoiceWithoutTestRows(Method):
     """Method with the splits of `outer`, each tested with a setting chosen without its test rows.
 
-    The setting with the smallest `losses` of the search is chosen. The search compared its settings
-    with splits of its own, which mix related rows: only the choice is based on them. It is slightly
-    optimistic, since the models that gave these losses were trained on the test rows of `outer`.
-    Without `losses` each split tests setting `best`.
+    The setting with the smallest loss in `replayed_search` is chosen. The search compared its
+    settings with splits of its own, which mix related rows: only the choice is based on them. It is
+    slightly optimistic, since the models that gave these losses were trained on the test rows of
+    `outer`. Without `replayed_search` each split tests setting `best_candidate`.
     """
 
     outer: Method
-    best: int
-    losses: ReplayedSearch | None = None
+    best_candidate: int
+    replayed_search: ReplayedSearch | None = None
     data: Data | None = None
     target: ClassVar[Target] = "Err"
 
@@ -216,7 +226,7 @@ class ChosenWithoutTestRows(Method):
     @property
     @override
     def name(self) -> str:
-        return f"{self.outer.name}, chosen {'without each' if self.losses else 'once'}"
+        return f"{self.outer.name}, chosen {'without each' if self.replayed_search else 'once'}"
 
     @property
     @override
@@ -239,7 +249,7 @@ class ChosenWithoutTestRows(Method):
         predictions = ask(plan, only=candidate_of_each_fit(plan, chosen_settings))
         risk = self.reduce(predictions, data, loss, terms)[0]
         evaluation = Evaluation(plan, (risk,), predictions.n_fits, answers=predictions)
-        return with_winners(evaluation, risk, winners_of(chosen_settings, ()))
+        return add_winners(evaluation, risk, make_winners(chosen_settings, ()))
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
@@ -247,21 +257,23 @@ class ChosenWithoutTestRows(Method):
 
     def _choose_setting(self, test_rows: np.ndarray) -> int:
         """Return the setting with the smallest loss on all other rows; in ties the search's own."""
-        if self.losses is None:
-            return self.best
-        risks = self.losses.risks_without(test_rows, self.data)
+        if self.replayed_search is None:
+            return self.best_candidate
+        risks = self.replayed_search.risks_without_rows(test_rows, self.data)
         # Without these rows no test set of the search has both classes.
         if np.isnan(risks).all():
-            return self.best
+            return self.best_candidate
         is_smallest = are_tied(risks, np.nanmin(risks))
-        return self.best if is_smallest[self.best] else int(is_smallest.argmax())
+        return (
+            self.best_candidate if is_smallest[self.best_candidate] else int(is_smallest.argmax())
+        )
 
 
 def risk_with_rows_kept_apart(
     mixed_rows: MixedSplits,
     claim: Claim,
     scale: ScoreScale,
-    replayed: ReplayedSearch | None,
+    replayed_search: ReplayedSearch | None,
     run_options: Any,
 ) -> RiskEstimate | str:
     r"""Return the risk of the choice in splits that keep related rows apart, or why it is unknown.
@@ -273,19 +285,20 @@ def risk_with_rows_kept_apart(
     used in the choice for it, and no inner fit is made. But the other losses are those of models
     that have seen the test set: unlike in nested validation, the choice is slightly optimistic.
     """
-    if scale.loss_of_set is None:
+    if scale.test_set_loss is None:
         return "the score of the search is the model's own: give the search scoring=."
-    if replayed is not None and not replayed.has_row_losses:
-        replayed = None
+    if replayed_search is not None and not replayed_search.has_row_losses:
+        replayed_search = None
     data, family = mixed_rows.data, Family(claim.estimator, claim.candidates)
-    method = ChosenWithoutTestRows(mixed_rows.method, claim.best, replayed, data)
-    requested_terms = {**run_options, "time": data.time, "scoring": scale.loss_of_set}
+    method = ChoiceWithoutTestRows(mixed_rows.method, claim.best_candidate, replayed_search, data)
+    problem_options = {**run_options, "time": data.time, "scoring": scale.test_set_loss}
 
     def compute_estimate() -> RiskEstimate:
         problem = replace(
-            problem_of_call(family, data.X, data.y, **requested_terms), calibrated=True
+            problem_from_arguments(family, data.X, data.y, **problem_options),
+            uses_calibrated_interval=True,
         )
-        estimate = procedure_of(compute(problem, method))
+        estimate = to_procedure_estimate(compute_risks(problem, method))
         assert estimate is not None
         return estimate
 
@@ -293,18 +306,18 @@ def risk_with_rows_kept_apart(
     if isinstance(estimate, str):
         return estimate
     notes = estimate.notes
-    if replayed is None and len(claim.candidates) > 1:
+    if replayed_search is None and len(claim.candidates) > 1:
         notes = (*notes, SINGLE_CHOICE_NOTE)
-    return replace(estimate, scoring=scale.word, notes=(*notes, *claim.notes))
+    return replace(estimate, scoring=scale.risk_name, notes=(*notes, *claim.notes))
 
 
-def _estimate_or_reason(test: Callable[[], RiskEstimate]) -> RiskEstimate | str:
-    """Call `test` and return its estimate, or the reason why there is none, as a sentence.
+def _estimate_or_reason(run_test: Callable[[], RiskEstimate]) -> RiskEstimate | str:
+    """Call `run_test` and return its estimate, or the reason why there is none, as a sentence.
 
     A class may occur in one period of time only, for example.
     """
     try:
-        estimate = test()
+        estimate = run_test()
     except (BadData, FitFailed, Refusal) as error:
         return str(error)
     return " ".join(estimate.notes) if estimate.value is None else estimate
@@ -316,10 +329,10 @@ def findings_on_related_rows(
     """Yield a finding on times or places if the risk with rows kept apart exceeds the claim.
 
     It has to exceed the claim by more than a tenth and by two standard errors of the mean over test
-    sets.
-    Then the rows depend on their neighbours, and the search measured how well it remembers the
-    neighbours of a row. Groups that are split are a finding whatever the risk (`checks/splits.py`).
-    Numbers whose name does not suggest times only show that the table is sorted by them.
+    sets. Then the rows depend on their neighbours, and the search measured how well it remembers
+    the neighbours of a row. Groups that are split are a finding whatever the risk
+    (`checks/splits.py`). Numbers whose name does not suggest times only show that the table is
+    sorted by them.
     """
     if isinstance(estimate, str):
         return
@@ -338,20 +351,21 @@ def findings_on_related_rows(
         * std_error,
     ):
         return
-    seen_rows = "later ones" if mixed_rows.kind == "time" else "the rows beside"
+    seen_rows_text = "later ones" if mixed_rows.kind == "time" else "the rows beside"
     relation_text = (
         f"have {'times' if mixed_rows.kind == 'time' else 'places'} ({mixed_rows.relation_source})"
     )
-    if not mixed_rows.are_times:
+    if not mixed_rows.has_times:
         relation_text = f"are sorted by {mixed_rows.relation_source}, which counts them"
     sentence = (
         f"The rows {relation_text}, and {mixed_rows.n_rows} of {mixed_rows.data.n_rows} were "
-        f"tested by models that saw {seen_rows}. The search claims a {scale.noun} of "
-        f"{number(scale.value(claimed_risk))} for its choice; in {len(risks)} {mixed_rows.parts}, "
-        f"each left out whole, it is {number(scale.value(value))}: the claim shrinks by "
-        f"{number(increase)}."
+        f"tested by models that saw {seen_rows_text}. The search claims a {scale.noun} of "
+        f"{format_number(scale.value(claimed_risk))} for its choice; in {len(risks)} "
+        f"{mixed_rows.test_set_name}, "
+        f"each left out whole, it is {format_number(scale.value(value))}: the claim shrinks by "
+        f"{format_number(increase)}."
     )
-    if not mixed_rows.are_times:
+    if not mixed_rows.has_times:
         remedy = "If that is a time, give it as time=. If not, ask why rows in a row are alike."
         yield Finding("order-matters", sentence, remedy)
         return

@@ -14,14 +14,14 @@ from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.data.rows import column_names
-from truerisk.data.times import dates_in
+from truerisk.data.times import parse_dates
 from truerisk.methods.kfold import KFold
 from truerisk.methods.spatial import Blocks
 from truerisk.methods.temporal import Purged
-from truerisk.plan.leaks import leaks_of
+from truerisk.plan.leaks import find_leaks
 from truerisk.plan.plan import Plan
 
-Kind = Literal["time", "space", "groups"]
+RelationKind = Literal["time", "space", "groups"]
 
 MAX_FOLDS = 10
 
@@ -31,30 +31,30 @@ class MixedSplits:
     """Splits in which rows were tested by models that were trained on related rows.
 
     This concerns `n_rows` rows of `data`. `relation_source` says where the relation was found, and
-    `by_user` whether the user specified it. If not, `are_times` says whether these are times, or
-    just numbers by which the table is sorted, and `are_neighbours_alike` whether neighbours have
-    similar y. The splits of `method` keep related rows together. There are as many splits as in the
-    search, so that models are trained on about as many rows.
+    `is_given_by_user` whether the user specified it. If not, `has_times` says whether these are
+    times, or just numbers by which the table is sorted, and `are_neighbours_alike` whether
+    neighbours have similar y. The splits of `method` keep related rows together. There are as many
+    splits as in the search, so that models are trained on about as many rows.
     """
 
-    kind: Kind
+    kind: RelationKind
     data: Data
     n_rows: int
     relation_source: str
-    by_user: bool
+    is_given_by_user: bool
     method: Method
-    are_times: bool = True
+    has_times: bool = True
     are_neighbours_alike: bool = True
 
     @property
-    def parts(self) -> str:
+    def test_set_name(self) -> str:
         """Name of the test sets of the recommended method, such as "folds of whole blocks"."""
-        stretches = "stretches of time" if self.are_times else "stretches of rows"
-        names_by_method: dict[type, str] = {Purged: stretches, Blocks: "folds of whole blocks"}
+        stretches_text = "stretches of time" if self.has_times else "stretches of rows"
+        names_by_method: dict[type, str] = {Purged: stretches_text, Blocks: "folds of whole blocks"}
         return names_by_method.get(type(self.method), "folds of whole groups")
 
 
-def mixed_splits(
+def find_mixed_splits(
     data: Data, plan: Plan, row_order: OrderOfRows | None = None
 ) -> MixedSplits | None:
     """Return how the splits of a plan mix related rows, or None if they do not.
@@ -62,37 +62,41 @@ def mixed_splits(
     If times, places and groups are unknown, `row_order` is used: by default the order in which the
     table is sorted.
     """
-    known_mixed = _mixed_by_known_relations(data, plan)
-    if known_mixed is not None or data.time is not None:
-        return known_mixed
+    known_mixed_splits = _mixed_splits_by_relation(data, plan)
+    if known_mixed_splits is not None or data.time is not None:
+        return known_mixed_splits
     row_order = order_of_table(data) if row_order is None else row_order
     if row_order is None:
         return None
-    timed_data = replace(data, time=row_order.times)
-    n_late = len(leaks_of(timed_data, plan, "late")["late"])
-    mixed_by_order = _find_mixed(timed_data, plan, "time", n_late, row_order.place, by_user=False)
-    are_alike = are_neighbours_alike(data.y[np.argsort(row_order.times, kind="stable")])
+    timed_data = replace(data, time=row_order.order_values)
+    n_late_rows = len(find_leaks(timed_data, plan, "late")["late"])
+    order_mixed_splits = _build_mixed_splits(
+        timed_data, plan, "time", n_late_rows, row_order.column_label, by_user=False
+    )
+    are_alike = are_neighbours_alike(data.y[np.argsort(row_order.order_values, kind="stable")])
     return (
         None
-        if mixed_by_order is None
-        else replace(mixed_by_order, are_times=row_order.are_times, are_neighbours_alike=are_alike)
+        if order_mixed_splits is None
+        else replace(
+            order_mixed_splits, has_times=row_order.has_times, are_neighbours_alike=are_alike
+        )
     )
 
 
-def _mixed_by_known_relations(data: Data, plan: Plan) -> MixedSplits | None:
-    leaks = leaks_of(data, plan, "late", "near", "groups")
-    counts = {relation: len(rows) for relation, rows in leaks.items()}
-    if counts["late"]:
-        return _find_mixed(data, plan, "time", counts["late"], "time=")
-    if 2 * counts["near"] > counts["apart"]:
-        return _find_mixed(data, plan, "space", counts["near"], "block=")
-    return _find_mixed(data, plan, "groups", counts["groups"], "groups=")
+def _mixed_splits_by_relation(data: Data, plan: Plan) -> MixedSplits | None:
+    leaks = find_leaks(data, plan, "late", "near", "groups")
+    n_rows_by_relation = {relation: len(rows) for relation, rows in leaks.items()}
+    if n_rows_by_relation["late"]:
+        return _build_mixed_splits(data, plan, "time", n_rows_by_relation["late"], "time=")
+    if 2 * n_rows_by_relation["near"] > n_rows_by_relation["apart"]:
+        return _build_mixed_splits(data, plan, "space", n_rows_by_relation["near"], "block=")
+    return _build_mixed_splits(data, plan, "groups", n_rows_by_relation["groups"], "groups=")
 
 
-def _find_mixed(
+def _build_mixed_splits(
     data: Data,
     plan: Plan,
-    relation: Kind,
+    relation: RelationKind,
     n_rows: int,
     relation_source: str,
     *,
@@ -110,17 +114,17 @@ def _find_mixed(
     return MixedSplits(relation, data, n_rows, relation_source, by_user, method)
 
 
-WORDS_OF_TIME = (
+TIME_WORDS = (
     "time|times|timestamp|datetime|date|dates|epoch|year|month|week|day|days|hour|minute|second"
 )
-TIME_NAME_PATTERN = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_TIME})(?:[^a-z]|$)", re.IGNORECASE)
+TIME_NAME_PATTERN = re.compile(rf"(?:^|[^a-z])(?:{TIME_WORDS})(?:[^a-z]|$)", re.IGNORECASE)
 MIN_SHARE_OF_DISTINCT_NUMBERS = (
     0.95  # Numbers may be times only if at least this share of them is distinct.
 )
 MIN_SHARE_OF_EQUAL_STEPS = (
     0.5  # Numbers may be times only if at least this share of their steps is equal.
 )
-MIN_ROWS = 20  # Fewer rows cannot show whether neighbouring rows have similar y.
+MIN_ROWS_FOR_SIMILARITY = 20  # Fewer rows cannot show whether neighbouring rows have similar y.
 MIN_SIMILARITY_IN_STD_ERRORS = (
     3.0  # Neighbouring rows are similar if the statistic exceeds this many standard errors.
 )
@@ -131,13 +135,13 @@ N_ROWS_EXAMINED_FIRST = 50  # If this many first rows are unsorted, the others a
 class OrderOfRows:
     """A number for each row that gives the order of rows, and the column that holds the numbers.
 
-    `are_times` is True if type or name show that the numbers are times. Otherwise they only say
+    `has_times` is True if type or name show that the numbers are times. Otherwise they only say
     that the table is sorted by them.
     """
 
-    times: np.ndarray
-    place: str
-    are_times: bool
+    order_values: np.ndarray
+    column_label: str
+    has_times: bool
 
 
 def order_of_table(data: Data) -> OrderOfRows | None:
@@ -180,23 +184,23 @@ def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> Order
     regular_orders: list[OrderOfRows] = []
     n_sorted_columns = 0
     for column_label, column in columns:
-        dates = dates_in(column)
+        dates = parse_dates(column)
         if dates is not None:
             # Dates may also fall, with the newest date in the first row.
             if _is_sorted(dates) or _is_sorted(dates[::-1]):
                 return OrderOfRows(dates, column_label, True)
             continue
-        row_numbers = _finite_numbers(column)
-        if row_numbers is None or not _is_sorted(row_numbers):
+        column_values = _finite_numbers(column)
+        if column_values is None or not _is_sorted(column_values):
             continue
         n_sorted_columns += 1
-        if _has_regular_steps(row_numbers):
+        if _has_regular_steps(column_values):
             has_time_name = TIME_NAME_PATTERN.search(_column_name(column_label, column)) is not None
-            regular_orders.append(OrderOfRows(row_numbers, column_label, has_time_name))
+            regular_orders.append(OrderOfRows(column_values, column_label, has_time_name))
     if not regular_orders or not are_neighbours_alike(y):
         return None
     order_in_time = next(
-        (regular_order for regular_order in regular_orders if regular_order.are_times), None
+        (regular_order for regular_order in regular_orders if regular_order.has_times), None
     )
     if order_in_time is not None or n_sorted_columns > len(regular_orders) or _is_grouped(y):
         return order_in_time
@@ -214,20 +218,20 @@ def are_neighbours_alike(y: np.ndarray) -> bool:
         y = np.array(list(map(str, y.ravel()))).reshape(y.shape)
     if y.ndim == 2:
         return any(are_neighbours_alike(column) for column in y.T)
-    if len(y) < MIN_ROWS or y.dtype.kind not in "iufbUS":
+    if len(y) < MIN_ROWS_FOR_SIMILARITY or y.dtype.kind not in "iufbUS":
         return False
-    values, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
-    n, codes = len(y), codes.ravel()
+    values, value_codes, counts = np.unique(y, return_inverse=True, return_counts=True)
+    n, value_codes = len(y), value_codes.ravel()
     if y.dtype.kind == "f":
-        ranks = (np.cumsum(counts) - counts / 2)[codes] - n / 2
+        ranks = (np.cumsum(counts) - counts / 2)[value_codes] - n / 2
         return len(values) > 1 and ranks[1:] @ ranks[:-1] > MIN_SIMILARITY_IN_STD_ERRORS / np.sqrt(
             n
         ) * (ranks @ ranks)
-    shares = counts / n
-    squared_sum, cubed_sum = np.sum(shares**2), np.sum(shares**3)
-    share_alike = np.mean(codes[1:] == codes[:-1])
-    return share_alike - squared_sum > MIN_SIMILARITY_IN_STD_ERRORS * np.sqrt(
-        (squared_sum + squared_sum**2 - 2 * cubed_sum) / n
+    class_shares = counts / n
+    sum_of_squares, sum_of_cubes = np.sum(class_shares**2), np.sum(class_shares**3)
+    equal_pair_share = np.mean(value_codes[1:] == value_codes[:-1])
+    return equal_pair_share - sum_of_squares > MIN_SIMILARITY_IN_STD_ERRORS * np.sqrt(
+        (sum_of_squares + sum_of_squares**2 - 2 * sum_of_cubes) / n
     )
 
 
@@ -268,13 +272,13 @@ def _is_sorted(values: np.ndarray) -> bool:
     return bool((values[1:] >= values[:-1]).all() and values[-1] > values[0])
 
 
-def _has_regular_steps(row_numbers: np.ndarray) -> bool:
+def _has_regular_steps(column_values: np.ndarray) -> bool:
     """Return True if nearly all numbers in a column are distinct, and rise mostly in equal steps.
 
     A feature by which the table happens to be sorted has steps of every size.
     """
-    steps = np.diff(row_numbers)
-    if (row_numbers != np.floor(row_numbers)).any() or np.mean(
+    steps = np.diff(column_values)
+    if (column_values != np.floor(column_values)).any() or np.mean(
         steps > 0
     ) < MIN_SHARE_OF_DISTINCT_NUMBERS:
         return False

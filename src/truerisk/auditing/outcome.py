@@ -7,17 +7,31 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from truerisk.auditing.mixed_splits import Kind
+from truerisk.auditing.mixed_splits import RelationKind
 from truerisk.core import formats, tables
 from truerisk.core.formats import unsigned_number
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.results.bounds import HonestNumber, numbers_of
 from truerisk.results.finding import Finding
-from truerisk.results.interval import Bounded, Interval, OnScale, Reported, Scale
-from truerisk.results.records import FINITE, Column, Count, Perfect, Record, Share, Size
+from truerisk.results.interval import (
+    Interval,
+    ReportedValue,
+    ResultOnScale,
+    ResultWithBounds,
+    Scale,
+)
+from truerisk.results.records import (
+    FINITE_RANGE,
+    Column,
+    Count,
+    NonNegative,
+    PerfectScore,
+    Record,
+    Share,
+)
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import SEEN_RELATED_ROWS
+from truerisk.results.sentences import RELATED_ROWS_BY_RELATION
 
 LINE_WIDTH = 88
 
@@ -29,11 +43,11 @@ UNCORRECTED_FINDINGS = {
 """Findings for which no risk is corrected, each with the condition that makes it too good."""
 
 
-FiniteNumber = Annotated[float, FINITE]
+FiniteNumber = Annotated[float, FINITE_RANGE]
 
 
 @frozen
-class DeclaredOutcome(OnScale, Record):
+class DeclaredOutcome(ResultOnScale, Record):
     """A value computed from the search's own scores; without rows it has no interval.
 
     `value` and `perfect` refer to the score of the search, as in `RiskEstimate`.
@@ -44,8 +58,8 @@ class DeclaredOutcome(OnScale, Record):
     scoring: str
     params: Mapping[str, Any]
     notes: tuple[str, ...] = ()
-    perfect: Perfect | None = None
-    std_error: Size | None = None
+    perfect: PerfectScore | None = None
+    std_error: NonNegative | None = None
     interval: Interval | None = None
 
     @property
@@ -57,15 +71,18 @@ class DeclaredOutcome(OnScale, Record):
         return self.value
 
     def __str__(self) -> str:
-        name, better = self.scale.name_for(self.scoring), self.scale.better
-        return f"{name} {formats.number(self.value)} ({better} is better, {self.method})"
+        name, better_direction = self.scale.name_for(self.scoring), self.scale.better
+        return (
+            f"{name} {formats.format_number(self.value)} ({better_direction} is better, "
+            f"{self.method})"
+        )
 
     def _metrics(self) -> Mapping[str, Any]:
         return self.named(self.scoring)
 
 
 @frozen(eq=False)
-class Audit(Bounded, Record):
+class Audit(ResultWithBounds, Record):
     """Result of `audit`, on the scale of the score of the search.
 
     If the splits of the search mix rows that belong together, `honest` is the risk with these rows
@@ -152,7 +169,7 @@ class Audit(Bounded, Record):
     risks: tuple[FiniteNumber | None, ...]
     conclusion: str
     choosing: RiskEstimate | DeclaredOutcome | None = None
-    mixes: Kind | None = None
+    mixes: RelationKind | None = None
     why: str = ""
     versions: Mapping[str, str] = field(default_factory=dict, repr=False)
     source: str = ""
@@ -185,7 +202,7 @@ class Audit(Bounded, Record):
     def optimism(self) -> float | None:
         """Amount by which the claim is better than the honest risk; None without an honest risk."""
         honest_value = None if self.honest is None else self.honest.value
-        return self.scale.optimism_of(honest_value, self.claimed.value)
+        return self.scale.compute_optimism(honest_value, self.claimed.value)
 
     @property
     def refuted(self) -> bool | None:
@@ -217,7 +234,7 @@ class Audit(Bounded, Record):
         return [
             [
                 name,
-                formats.number(risk.value),
+                formats.format_number(risk.value),
                 str(risk.interval or "none"),
                 risk.method,
             ]
@@ -232,9 +249,9 @@ class Audit(Bounded, Record):
     @property
     def title(self) -> str:
         """Description of the audit: class of search, number of settings, chosen setting, level."""
-        setting = formats.params_text(self.claimed.params)
+        setting_text = formats.format_params(self.claimed.params)
         return (
-            f"{self.search}, {self.n_candidates} settings, chosen {setting}; "
+            f"{self.search}, {self.n_candidates} settings, chosen {setting_text}; "
             f"level '{self.level}', {self.scale.name_for(self.claimed.scoring)}"
         )
 
@@ -272,7 +289,7 @@ class Audit(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.honest is not None:
             return numbers_of(self.honest)
-        unknown_risk = Reported(None, None, self.scale.better)
+        unknown_risk = ReportedValue(None, None, self.scale.better)
         title = f"honest {self.scale.name_for(self.claimed.scoring)}"
         return {self.claimed.scoring: HonestNumber(title, unknown_risk, self.claimed.perfect)}
 
@@ -283,20 +300,20 @@ class Audit(Bounded, Record):
         return {**honest_metrics, **values, "optimism": self.optimism}
 
 
-def conclusion_of(audit: Audit, score_name: str) -> str:
+def write_conclusion(audit: Audit, score_name: str) -> str:
     """Describe the result of an audit in one or two sentences; `score_name` is the score's name."""
-    claim_text = f"{score_name} {formats.number(audit.claimed.value)}"
+    claim_text = f"{score_name} {formats.format_number(audit.claimed.value)}"
     if audit.is_rough:
         return f"{claim_text} {_rough_text(audit)}"
     if audit.honest is None or audit.honest.value is None or audit.optimism is None:
         return f"{claim_text} {_unknown_text(audit)}"
-    honest_text = f"honest {formats.number(audit.honest.value)} {_interval_text(audit)}"
+    honest_text = f"honest {formats.format_number(audit.honest.value)} {_interval_text(audit)}"
     optimism_text = unsigned_number(abs(audit.optimism), audit.claimed.value)
     if abs(audit.optimism) <= 1e-12:
         direction = "is neither optimistic nor pessimistic"
     else:
         direction = f"is {'optimistic' if audit.optimism > 0 else 'pessimistic'} by {optimism_text}"
-    text = f"{claim_text} {direction}; {honest_text}.{_shares_of_optimism(audit)}"
+    text = f"{claim_text} {direction}; {honest_text}.{_optimism_sources_text(audit)}"
     if audit.refuted:
         text += " The claim lies outside the interval: it is refuted."
     conditions = [
@@ -307,15 +324,17 @@ def conclusion_of(audit: Audit, score_name: str) -> str:
     return text
 
 
-def _shares_of_optimism(audit: Audit) -> str:
+def _optimism_sources_text(audit: Audit) -> str:
     """Describe how much of the optimism is due to the choice, and how much to mixed splits."""
     if audit.mixes is None:
         return ""
-    training_text = f"models that saw {SEEN_RELATED_ROWS[audit.mixes]}"
+    training_text = f"models that saw {RELATED_ROWS_BY_RELATION[audit.mixes]}"
     if audit.choosing is None or audit.choosing.value is None or audit.optimism is None:
         return f" The splits of the search tested {training_text}."
-    choice_text = f" Corrected for the choice alone it is {formats.number(audit.choosing.value)};"
-    choice_optimism = audit.scale.optimism_of(audit.choosing.value, audit.claimed.value)
+    choice_text = (
+        f" Corrected for the choice alone it is {formats.format_number(audit.choosing.value)};"
+    )
+    choice_optimism = audit.scale.compute_optimism(audit.choosing.value, audit.claimed.value)
     split_optimism = audit.optimism - (choice_optimism or 0.0)
     if split_optimism <= 0:
         return f"{choice_text} {training_text} do not make it more optimistic."
@@ -329,14 +348,14 @@ def _unknown_text(audit: Audit) -> str:
     """Describe why there is no honest risk."""
     if audit.mixes is None:
         return "could not be checked: fits failed."
-    training_text = f"models that saw {SEEN_RELATED_ROWS[audit.mixes]}"
+    training_text = f"models that saw {RELATED_ROWS_BY_RELATION[audit.mixes]}"
     return f"rests on {training_text}, and what it is worth without is not known: {audit.why}"
 
 
 def _rough_text(audit: Audit) -> str:
     sentence = f"is the best of {audit.n_candidates} scores and therefore optimistic"
     if audit.rough is not None:
-        corrected_text = formats.number(audit.rough.value)
+        corrected_text = formats.format_number(audit.rough.value)
         sentence += (
             f"; a rough correction from the split scores gives {corrected_text}, without an "
             "interval"
@@ -348,4 +367,4 @@ def _interval_text(audit: Audit) -> str:
     interval = None if audit.honest is None else audit.honest.interval
     if interval is None:
         return "(no interval)"
-    return f"[{formats.number(interval.low)}, {formats.number(interval.high)}]"
+    return f"[{formats.format_number(interval.low)}, {formats.format_number(interval.high)}]"

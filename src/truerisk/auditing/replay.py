@@ -16,20 +16,24 @@ import numpy as np
 from truerisk.contracts import Streams
 from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import report_progress, stage
 from truerisk.data.data import Data
-from truerisk.estimation.problem import Problem
-from truerisk.estimation.run import Computed, compute, curve_of
-from truerisk.intervals.bootstrapped_choice import Corrected, corrected_by_bootstrap, drawn_counts
-from truerisk.intervals.form import NO_SPREAD, dependence
+from truerisk.estimation.problem import EstimationProblem
+from truerisk.estimation.run import Computation, compute_risks, to_risk_curve
+from truerisk.intervals.bootstrapped_choice import (
+    BiasCorrectedRisk,
+    correct_risk_by_bootstrap,
+    draw_row_counts,
+)
+from truerisk.intervals.form import NO_SPREAD, dependence_reason
 from truerisk.losses.loss import RowLoss
-from truerisk.losses.row_losses import infinite_findings
+from truerisk.losses.row_losses import find_infinite_losses
 from truerisk.methods.parts.averages import row_losses
-from truerisk.methods.words import by_splitter
+from truerisk.methods.words import method_from_splitter
 from truerisk.plan.answers import Answers
-from truerisk.plan.leaks import ORDERED
+from truerisk.plan.leaks import ORDERED_SPLITS_REASON
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Tested
 from truerisk.results.finding import Finding
@@ -39,7 +43,7 @@ from truerisk.search.claim import Claim, ScoreScale
 
 EXACT_TOLERANCE = 1e-7  # Relative difference of scores that another order of summation may cause.
 # Relative difference of scores between solutions that stopped at different iterations.
-PATH_TOLERANCE = 0.02
+ITERATIVE_TOLERANCE = 0.02
 
 
 @frozen(eq=False)
@@ -47,76 +51,87 @@ class ReplayedSearch:
     """Out-of-fold losses of all candidates on the tested rows, on the scale of the claim.
 
     `losses[c, i]` is candidate c's mean loss over the splits that test row `rows[i]`, and `weights`
-    is the weight of the row in the search's own average of its splits. `risks[c, k]` is the risk in
-    split k. AUC is not a sum of row losses, so that `scores` hold the predictions of the candidates
-    instead. Other scores of whole test sets have neither. `answers` are the predictions of the
-    fits, if any were made.
+    is the weight of the row in the search's own average of its splits. `split_risks[c, k]` is the
+    risk in split k. AUC is not a sum of row losses, so that `auc_predictions` hold the predictions
+    of the candidates instead. Other scores of whole test sets have neither. `answers` are the
+    predictions of the fits, if any were made.
     """
 
     losses: np.ndarray
     rows: np.ndarray
     weights: np.ndarray
-    risks: np.ndarray
-    common: RiskEstimate
-    scores: Answers | None = None
+    split_risks: np.ndarray
+    common_fields: RiskEstimate
+    auc_predictions: Answers | None = None
     findings_by_candidate: Sequence[tuple[Finding, ...]] = ()
     answers: Answers | None = None
 
     @property
     def has_row_losses(self) -> bool:
         """True if the candidates can be compared on a subset of the rows."""
-        return self.scores is not None or len(self.losses) > 0
+        return self.auc_predictions is not None or len(self.losses) > 0
 
-    def risks_without(self, tested_rows: np.ndarray, data: Data | None) -> np.ndarray:
-        """Return each candidate's risk on all rows except `tested_rows`, NaN if it has none."""
-        if self.scores is None:
-            is_other_row = ~np.isin(self.rows, tested_rows)
-            risks: np.ndarray = self.losses[:, is_other_row] @ self.weights[is_other_row]
+    def risks_without_rows(self, excluded_rows: np.ndarray, data: Data | None) -> np.ndarray:
+        """Return each candidate's risk on all rows except `excluded_rows`, NaN if it has none."""
+        if self.auc_predictions is None:
+            is_included_row = ~np.isin(self.rows, excluded_rows)
+            risks: np.ndarray = self.losses[:, is_included_row] @ self.weights[is_included_row]
             return risks
         assert data is not None  # The classes of the data are needed for ranks.
-        rows, _ = self.scores.plan.positions
-        test_slices = [slice(a, b) for a, b in pairwise(self.scores.plan.test_offsets)]
-        is_other_row = (~np.isin(rows, tested_rows)).astype(np.float64)
+        rows, _ = self.auc_predictions.plan.positions
+        test_slices = [
+            slice(start, stop) for start, stop in pairwise(self.auc_predictions.plan.test_offsets)
+        ]
+        is_included_row = (~np.isin(rows, excluded_rows)).astype(np.float64)
         return _mean_auc_risks(
-            self.scores.values, data.codes_of(rows) == 1, test_slices, is_other_row[None]
+            self.auc_predictions.values,
+            data.codes_of(rows) == 1,
+            test_slices,
+            is_included_row[None],
         )[0]
 
 
 def refuse_bootstrap(scale: ScoreScale) -> None:
     """Raise Refusal if the score is no mean over rows: the bootstrap correction draws rows."""
-    if not scale.by_rows and scale.word != "auc":
+    if not scale.is_mean_over_rows and scale.risk_name != "auc":
         raise Refusal(
-            f"'{scale.word}' is no mean over rows, and the bootstrap bias correction draws rows: "
+            f"'{scale.risk_name}' is no mean over rows, and the bootstrap bias correction draws "
+            "rows: "
             f"use {mention('level', 'pairs')}, the default, which tests the choice in the folds of "
             f"the search, or {mention('level', 'nested')}."
         )
 
 
-def replay(claim: Claim, scale: ScoreScale, problem: Problem, plan: Plan) -> ReplayedSearch:
+def replay_search(
+    claim: Claim, scale: ScoreScale, problem: EstimationProblem, plan: Plan
+) -> ReplayedSearch:
     """Fit every candidate in every split of the search again, by the fastest exact engine."""
     if claim.curve is not None:
         claim.refuse_other_rows(problem.data)
         return _replay_from_stored_curve(claim.curve)
-    method = by_splitter(claim.splitter(problem.data.y), average="fold")
+    method = method_from_splitter(claim.splitter(problem.data.y), average="fold")
     with stage("replaying the search"):
-        computed_risks = compute(problem, method, plan=plan)
-    if not scale.by_rows:
+        computed_risks = compute_risks(problem, method, plan=plan)
+    if not scale.is_mean_over_rows:
         tested_risks, predictions = computed_risks.tested, computed_risks.all_answers
         risks = np.array([tested_risk.split_risks for tested_risk in tested_risks])
         rows = np.unique(predictions.plan.positions[0])
-        common_fields = curve_of(computed_risks).common
-        no_losses, scores = np.empty((0, len(rows))), predictions if scale.word == "auc" else None
+        common_fields = to_risk_curve(computed_risks).common
+        no_losses, scores = (
+            np.empty((0, len(rows))),
+            predictions if scale.risk_name == "auc" else None,
+        )
         return ReplayedSearch(
             no_losses, rows, np.ones(len(rows)), risks, common_fields, scores, answers=predictions
         )
-    unweighted = _losses_by_row(claim, scale, computed_risks, None)
+    unweighted_replay = _replay_row_losses(claim, scale, computed_risks, None)
     sample_weight = problem.data.fit_params.get("sample_weight")
-    if sample_weight is None or _scores_agree(claim, scale, unweighted):
-        return unweighted
-    weighted = _losses_by_row(
+    if sample_weight is None or _scores_agree(claim, scale, unweighted_replay):
+        return unweighted_replay
+    weighted_replay = _replay_row_losses(
         claim, scale, computed_risks, np.asarray(sample_weight, dtype=np.float64)
     )
-    return weighted if _scores_agree(claim, scale, weighted) else unweighted
+    return weighted_replay if _scores_agree(claim, scale, weighted_replay) else unweighted_replay
 
 
 def _replay_from_stored_curve(curve: RiskCurve) -> ReplayedSearch:
@@ -124,13 +139,16 @@ def _replay_from_stored_curve(curve: RiskCurve) -> ReplayedSearch:
     assert curve.evaluation is not None
     tested_risks = curve.evaluation.tested
     rows = tested_risks[0].loss_rows
-    if rows is None or any(t.losses is None or t.split_risks is None for t in tested_risks):
+    if rows is None or any(
+        test_result.losses is None or test_result.split_risks is None
+        for test_result in tested_risks
+    ):
         raise Refusal(
             f"method '{curve.common.method}' that chose the setting has no losses of single rows: "
             f"use {mention('level', 'pairs')} or {mention('level', 'nested')}."
         )
-    losses = np.array([t.losses for t in tested_risks])
-    risks = np.array([t.split_risks for t in tested_risks])
+    losses = np.array([test_result.losses for test_result in tested_risks])
+    risks = np.array([test_result.split_risks for test_result in tested_risks])
     common_fields, findings_by_candidate = (
         replace(curve.common, n_fits=0),
         [tested_risk.findings for tested_risk in tested_risks],
@@ -145,8 +163,8 @@ def _replay_from_stored_curve(curve: RiskCurve) -> ReplayedSearch:
     )
 
 
-def _losses_by_row(
-    claim: Claim, scale: ScoreScale, computed_risks: Computed, scorer_weights: np.ndarray | None
+def _replay_row_losses(
+    claim: Claim, scale: ScoreScale, computed_risks: Computation, scorer_weights: np.ndarray | None
 ) -> ReplayedSearch:
     """Return each candidate's losses per row, scaled like the scorer and averaged over splits.
 
@@ -160,31 +178,31 @@ def _losses_by_row(
     plan = predictions.plan
     tested_rows, _ = plan.positions
     test_slices = [slice(0, len(tested_rows))]
-    if not claim.pooled:
-        test_slices = [slice(a, b) for a, b in pairwise(plan.test_offsets)]
+    if not claim.is_pooled:
+        test_slices = [slice(start, stop) for start, stop in pairwise(plan.test_offsets)]
     row_weights = (
         np.ones(len(tested_rows)) if scorer_weights is None else scorer_weights[tested_rows]
     )
-    factors = np.concatenate(
-        [scale.factor(data, tested_rows[test_slice]) for test_slice in test_slices]
+    loss_factors = np.concatenate(
+        [scale.row_factors(data, tested_rows[test_slice]) for test_slice in test_slices]
     )
     weights = np.concatenate(
         [row_weights[test_slice] / row_weights[test_slice].sum() for test_slice in test_slices]
     ) / len(test_slices)
-    if not np.isfinite(factors).all():
+    if not np.isfinite(loss_factors).all():
         raise Refusal(
             "y does not vary in a test set, so R² does not exist there; use larger folds or "
             f"{mention('scoring', 'neg_mean_squared_error')}."
         )
-    losses = losses * factors
+    losses = losses * loss_factors
     slice_starts = [test_slice.start for test_slice in test_slices]
     risks = np.add.reduceat(losses * weights, slice_starts, axis=1) * len(test_slices)
-    rows, row_index = np.unique(tested_rows, return_inverse=True)
-    total_weights = np.bincount(row_index, weights)
-    summed_losses = np.array([np.bincount(row_index, weights * row) for row in losses])
-    common_fields = replace(curve_of(computed_risks).common, scoring=scale.word)
+    rows, row_indices = np.unique(tested_rows, return_inverse=True)
+    total_weights = np.bincount(row_indices, weights)
+    summed_losses = np.array([np.bincount(row_indices, weights * row) for row in losses])
+    common_fields = replace(to_risk_curve(computed_risks).common, scoring=scale.risk_name)
     scaled_weights = np.asarray(total_weights * len(rows), dtype=np.float64)
-    findings_by_candidate = infinite_findings(predictions, data, loss)
+    findings_by_candidate = find_infinite_losses(predictions, data, loss)
     return ReplayedSearch(
         summed_losses / total_weights,
         rows,
@@ -197,43 +215,52 @@ def _losses_by_row(
 
 
 def bootstrap_corrected_risk(
-    claim: Claim, replayed: ReplayedSearch, problem: Problem, replicates: int
+    claim: Claim, replayed_search: ReplayedSearch, problem: EstimationProblem, replicates: int
 ) -> RiskEstimate:
     """Return the risk of choosing the best candidate, by the bootstrap bias correction."""
     data = problem.data
     rng = Streams(problem.seed).get("bbc")
     with stage("bias correction"):
-        if replayed.scores is not None:
-            corrected = corrected_auc_risk(replayed.scores, data, rng, replicates)
+        if replayed_search.auc_predictions is not None:
+            correction = corrected_auc_risk(replayed_search.auc_predictions, data, rng, replicates)
         else:
-            corrected = corrected_by_bootstrap(
-                replayed.losses,
+            correction = correct_risk_by_bootstrap(
+                replayed_search.losses,
                 rng,
                 replicates=replicates,
-                groups=None if data.groups is None else data.groups[replayed.rows],
-                weights=replayed.weights,
+                groups=None if data.groups is None else data.groups[replayed_search.rows],
+                weights=replayed_search.weights,
             )
-    no_interval_reason = _reason_for_no_interval(corrected, problem, replayed.common.ordered)
-    share_of_same = corrected.frequencies[claim.best] / corrected.frequencies.sum()
-    findings_and_counts = zip(replayed.findings_by_candidate, corrected.frequencies, strict=False)
-    infinite_findings_found = [
+    no_interval_reason = _reason_for_no_interval(
+        correction, problem, replayed_search.common_fields.ordered
+    )
+    same_choice_share = (
+        correction.selection_counts[claim.best_candidate] / correction.selection_counts.sum()
+    )
+    findings_and_counts = zip(
+        replayed_search.findings_by_candidate, correction.selection_counts, strict=False
+    )
+    infinite_loss_findings = [
         finding
         for candidate_findings, n_chosen in findings_and_counts
         if n_chosen
         for finding in candidate_findings
     ]
     corrected_risk = Tested(
-        corrected.value,
-        findings=tuple(infinite_findings_found[:1]),
-        interval=None if no_interval_reason else corrected.interval(problem.confidence_level),
+        correction.value,
+        findings=tuple(infinite_loss_findings[:1]),
+        interval=None if no_interval_reason else correction.interval(problem.confidence_level),
         notes=(
-            f"{share_of_same:.0%} of the bootstrap samples chose the setting that the search chose",
+            (
+                f"{same_choice_share:.0%} of the bootstrap samples chose the setting that the "
+                "search chose"
+            ),
             *claim.notes,
             *([no_interval_reason] if no_interval_reason else []),
         ),
     )
     common_fields = replace(
-        replayed.common,
+        replayed_search.common_fields,
         method="bbc",
         target="Err",
         bias="slightly pessimistic: each model sees a part of the rows, each choice 63 % of them",
@@ -242,13 +269,13 @@ def bootstrap_corrected_risk(
 
 
 def _reason_for_no_interval(
-    corrected: Corrected, problem: Problem, are_rows_ordered: bool
+    correction: BiasCorrectedRisk, problem: EstimationProblem, are_rows_ordered: bool
 ) -> str | None:
     """Return why percentiles of the bootstrap samples are no valid interval, or None if valid."""
     if are_rows_ordered and problem.data.time is None:
-        return ORDERED
+        return ORDERED_SPLITS_REASON
     n_replicates, fewest_replicates = (
-        len(corrected.replicates),
+        len(correction.bootstrap_risks),
         ceil(2 / (1 - problem.confidence_level) - 1e-9),
     )
     if n_replicates < fewest_replicates:
@@ -256,13 +283,13 @@ def _reason_for_no_interval(
             f"{n_replicates} bootstrap samples have no {problem.confidence_level:.4g} percentiles: "
             f"replicates={fewest_replicates} at least."
         )
-    return NO_SPREAD if np.ptp(corrected.replicates) == 0 else dependence(problem.data)
+    return NO_SPREAD if np.ptp(correction.bootstrap_risks) == 0 else dependence_reason(problem.data)
 
 
 def replay_findings(
     claim: Claim,
     scale: ScoreScale,
-    replayed: ReplayedSearch,
+    replayed_search: ReplayedSearch,
     replay_again: Callable[[], ReplayedSearch],
 ) -> list[Finding]:
     """Return a finding if the replayed scores differ from the scores of the search.
@@ -270,11 +297,11 @@ def replay_findings(
     In this case `replay_again` replays with other seeds. If the scores change once more, the models
     use random numbers without a seed.
     """
-    if claim.curve is not None or _scores_agree(claim, scale, replayed):
+    if claim.curve is not None or _scores_agree(claim, scale, replayed_search):
         return []
-    largest_gap, _, score_kind = _largest_difference(claim, scale, replayed)
-    gap_text = f"by up to {number(largest_gap)} ({score_kind})"
-    if not np.array_equal(replay_again().risks, replayed.risks, equal_nan=True):
+    largest_gap, _, score_kind = _largest_difference(claim, scale, replayed_search)
+    gap_text = f"by up to {format_number(largest_gap)} ({score_kind})"
+    if not np.array_equal(replay_again().split_risks, replayed_search.split_risks, equal_nan=True):
         return [
             Finding(
                 "random-model",
@@ -292,20 +319,23 @@ def replay_findings(
     ]
 
 
-def _scores_agree(claim: Claim, scale: ScoreScale, replayed: ReplayedSearch) -> bool:
-    largest_gap, score_size, _ = _largest_difference(claim, scale, replayed)
-    return largest_gap <= (EXACT_TOLERANCE if claim.exact else PATH_TOLERANCE) * score_size
+def _scores_agree(claim: Claim, scale: ScoreScale, replayed_search: ReplayedSearch) -> bool:
+    largest_gap, score_size, _ = _largest_difference(claim, scale, replayed_search)
+    return largest_gap <= (EXACT_TOLERANCE if claim.is_exact else ITERATIVE_TOLERANCE) * score_size
 
 
 def _largest_difference(
-    claim: Claim, scale: ScoreScale, replayed: ReplayedSearch
+    claim: Claim, scale: ScoreScale, replayed_search: ReplayedSearch
 ) -> tuple[float, float, str]:
     """Return the largest difference of stored and replayed scores, the scores' size and kind."""
-    means = replayed.risks.mean(axis=1)
+    means = replayed_search.split_risks.mean(axis=1)
     if claim.scores is None:
-        stored_scores, replayed_scores = np.array([claim.score]), scale.score(means[[claim.best]])
+        stored_scores, replayed_scores = (
+            np.array([claim.score]),
+            scale.score(means[[claim.best_candidate]]),
+        )
         score_kind = "the claimed score"
-    elif claim.pooled or not claim.exact:
+    elif claim.is_pooled or not claim.is_exact:
         stored_scores, replayed_scores, score_kind = (
             claim.scores.mean(axis=1),
             scale.score(means),
@@ -314,7 +344,7 @@ def _largest_difference(
     else:
         stored_scores, replayed_scores, score_kind = (
             claim.scores,
-            scale.score(replayed.risks),
+            scale.score(replayed_search.split_risks),
             "score of a split",
         )
     is_finite = np.isfinite(stored_scores) & np.isfinite(replayed_scores)
@@ -328,27 +358,27 @@ def _largest_difference(
 
 def corrected_auc_risk(
     predictions: Answers, data: Data, rng: np.random.Generator, replicates: int
-) -> Corrected:
+) -> BiasCorrectedRisk:
     """Return the bootstrap-corrected risk of choosing by AUC, from all candidates' predictions."""
     rows, _ = predictions.plan.positions
-    test_slices = [slice(a, b) for a, b in pairwise(predictions.plan.test_offsets)]
+    test_slices = [slice(start, stop) for start, stop in pairwise(predictions.plan.test_offsets)]
     is_positive = data.codes_of(rows) == 1
     full_risks = _mean_auc_risks(
         predictions.values, is_positive, test_slices, np.ones((1, len(rows)))
     )[0]
     tested_risks, chosen_candidates, n_done = [], [], 0
-    for drawn_samples in drawn_counts(data.n_rows, data.groups, replicates, len(rows), rng):
+    for drawn_samples in draw_row_counts(data.n_rows, data.groups, replicates, len(rows), rng):
         report_progress(n_done, replicates, "samples")
         n_done += len(drawn_samples)
-        counts = drawn_samples[:, rows]
-        choices = _smallest_candidate(
-            _mean_auc_risks(predictions.values, is_positive, test_slices, counts)
+        row_counts = drawn_samples[:, rows]
+        chosen_by_sample = _least_risk_candidates(
+            _mean_auc_risks(predictions.values, is_positive, test_slices, row_counts)
         )
-        chosen_candidates.append(choices)
-        out_of_bag = (counts == 0).astype(np.float64)
-        risks = np.full(len(choices), np.nan)
-        for candidate in np.unique(choices[choices >= 0]):
-            has_chosen = choices == candidate
+        chosen_candidates.append(chosen_by_sample)
+        out_of_bag = (row_counts == 0).astype(np.float64)
+        risks = np.full(len(chosen_by_sample), np.nan)
+        for candidate in np.unique(chosen_by_sample[chosen_by_sample >= 0]):
+            has_chosen = chosen_by_sample == candidate
             risks[has_chosen] = _mean_auc_risks(
                 predictions.values[[candidate]], is_positive, test_slices, out_of_bag[has_chosen]
             )[:, 0]
@@ -360,11 +390,11 @@ def corrected_auc_risk(
             "no test set keeps both classes in a bootstrap sample: use fewer folds, or "
             f"{mention('level', 'pairs')}."
         )
-    return Corrected(
+    return BiasCorrectedRisk(
         value=float(risks[is_usable].mean()),
-        selected=float(np.nanmin(full_risks)),
-        replicates=risks[is_usable],
-        frequencies=np.bincount(all_choices[is_usable], minlength=len(predictions.values)),
+        selected_mean_loss=float(np.nanmin(full_risks)),
+        bootstrap_risks=risks[is_usable],
+        selection_counts=np.bincount(all_choices[is_usable], minlength=len(predictions.values)),
     )
 
 
@@ -378,18 +408,18 @@ def weighted_auc_risk(
     [0.125, 0.0]
     """
     score_order = np.argsort(scores, kind="stable")
-    run_starts = np.flatnonzero(np.diff(scores[score_order], prepend=np.nan) != 0)
+    tie_starts = np.flatnonzero(np.diff(scores[score_order], prepend=np.nan) != 0)
     sorted_weights = weights[:, score_order]
     positive_weights = np.add.reduceat(
-        sorted_weights * is_positive[score_order], run_starts, axis=1
+        sorted_weights * is_positive[score_order], tie_starts, axis=1
     )
     negative_weights = np.add.reduceat(
-        sorted_weights * ~is_positive[score_order], run_starts, axis=1
+        sorted_weights * ~is_positive[score_order], tie_starts, axis=1
     )
     negatives_below = np.cumsum(negative_weights, axis=1) - negative_weights / 2
-    pairs = positive_weights.sum(axis=1) * negative_weights.sum(axis=1)
+    pair_weights = positive_weights.sum(axis=1) * negative_weights.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        risk: np.ndarray = 1 - (positive_weights * negatives_below).sum(axis=1) / pairs
+        risk: np.ndarray = 1 - (positive_weights * negatives_below).sum(axis=1) / pair_weights
     return risk
 
 
@@ -400,19 +430,19 @@ def _mean_auc_risks(
     weights: np.ndarray,
 ) -> np.ndarray:
     """Return the mean of 1 − AUC over test sets, as an array of shape (samples, candidates)."""
-    sums = np.zeros((len(weights), len(candidate_scores)))
-    counts = np.zeros_like(sums)
+    risk_sums = np.zeros((len(weights), len(candidate_scores)))
+    counts = np.zeros_like(risk_sums)
     for test_slice in test_slices:
         for candidate, scores in enumerate(candidate_scores[:, test_slice]):
             auc_risks = weighted_auc_risk(scores, is_positive[test_slice], weights[:, test_slice])
             is_finite = np.isfinite(auc_risks)
-            sums[is_finite, candidate] += auc_risks[is_finite]
+            risk_sums[is_finite, candidate] += auc_risks[is_finite]
             counts[is_finite, candidate] += 1
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(counts > 0, sums / counts, np.nan))
+        return np.asarray(np.where(counts > 0, risk_sums / counts, np.nan))
 
 
-def _smallest_candidate(risks: np.ndarray) -> np.ndarray:
+def _least_risk_candidates(risks: np.ndarray) -> np.ndarray:
     """Return each bootstrap sample's first candidate of smallest risk; −1 if none has a risk."""
     has_no_risk = np.isnan(risks).all(axis=1)
     filled_risks = np.where(np.isnan(risks), np.inf, risks)

@@ -27,13 +27,15 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 
-FEWEST_ROWS = 30
+MIN_CHECKED_ROWS = 30
 ALL_ROWS = slice(None)
-BOUND_IN_STD_ERRORS = 3.3  # One of 2,000 random orders of the rows has a larger z.
+CRITICAL_Z = 3.3  # One of 2,000 random orders of the rows has a larger z.
 LEAST_CORRELATION = 0.1  # smallest correlation at lag one that is reported
-FEWEST_PAIRS = 5  # An order is reported if at least this many pairs of rows agree beyond chance.
+MIN_EXCESS_PAIRS = (
+    5  # An order is reported if at least this many pairs of rows agree beyond chance.
+)
 # Numbers count as sorted if this share of the steps between rows has the same direction.
-SORTED_SHARE = 0.9
+MIN_SORTED_STEP_SHARE = 0.9
 HALF_WINDOW = 10  # rows on each side in the moving average, fewer in tables below 200 rows
 N_NEAREST = 8  # number of nearest rows whose mean outcome predicts y
 EQUAL_STEPS_SHARE = (
@@ -50,13 +52,13 @@ class Outcome:
     """Outcomes y of the rows: class codes, or standardized ranks with one column per target."""
 
     values: np.ndarray
-    is_class: bool
+    is_categorical: bool
 
     def take(self, rows: Any) -> Outcome:
         """Return the outcomes of a subset of the rows, with targets ranked within it."""
-        if self.is_class:
-            return Outcome(self.values[rows], is_class=True)
-        return Outcome(_standardized_ranks(self.values[rows]), is_class=False)
+        if self.is_categorical:
+            return Outcome(self.values[rows], is_categorical=True)
+        return Outcome(_standardized_ranks(self.values[rows]), is_categorical=False)
 
     def agreement(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
         r"""Return the agreement of the outcomes of rows i with those of rows j.
@@ -68,7 +70,7 @@ class Outcome:
         Independent rows have expectation 0, equal outcomes have 1. For classes the mean over pairs
         is Cohen's kappa, for numbers it is a rank correlation in von Neumann's form.
         """
-        if self.is_class:
+        if self.is_categorical:
             class_shares = np.bincount(self.values) / len(self.values)
             return 1 - (self.values[i] != self.values[j]) / (1 - (class_shares**2).sum())
         squared_distance: np.ndarray = ((self.values[i] - self.values[j]) ** 2).mean(axis=-1)
@@ -81,7 +83,7 @@ class Outcome:
         For classes it is :math:`(s_2 + s_2^2 - 2 s_3)/(1 - s_2)^2` with
         :math:`s_m = \sum_c p_c^m` (join counts); for one column of ranks it is 1.
         """
-        if self.is_class:
+        if self.is_categorical:
             class_shares = np.bincount(self.values) / len(self.values)
             sum_of_squares, sum_of_cubes = (class_shares**2).sum(), (class_shares**3).sum()
             return float(
@@ -93,13 +95,13 @@ class Outcome:
 
     def columns(self, max_columns: int = 6) -> np.ndarray:
         """Return the ranks of y, or indicators of the largest classes, as columns of a matrix."""
-        if not self.is_class:
+        if not self.is_categorical:
             return self.values
         largest_classes = np.argsort(-np.bincount(self.values), kind="stable")[:max_columns]
         return (self.values[:, None] == largest_classes).astype(np.float64)
 
 
-def outcome_of(
+def make_outcome(
     class_codes: np.ndarray | None, y: np.ndarray, rows: np.ndarray | slice = ALL_ROWS
 ) -> Outcome | None:
     """Return the outcomes y of some rows, or None if y is constant there or not numeric.
@@ -110,7 +112,7 @@ def outcome_of(
     if class_codes is not None:
         # A class may have no row in the subset, so the codes are renumbered.
         class_codes = np.unique(class_codes[rows], return_inverse=True)[1].ravel()
-        return Outcome(class_codes, is_class=True) if class_codes.any() else None
+        return Outcome(class_codes, is_categorical=True) if class_codes.any() else None
     try:
         targets = np.asarray(y[rows], dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
@@ -119,7 +121,7 @@ def outcome_of(
     if not targets.size or not np.isfinite(targets).all():
         return None
     targets = targets[:, targets.min(axis=0) < targets.max(axis=0)]
-    return Outcome(_standardized_ranks(targets), is_class=False) if targets.shape[1] else None
+    return Outcome(_standardized_ranks(targets), is_categorical=False) if targets.shape[1] else None
 
 
 def _standardized_ranks(columns: np.ndarray) -> np.ndarray:
@@ -134,8 +136,8 @@ def _standardized_ranks(columns: np.ndarray) -> np.ndarray:
 
 def mean_ranks(values: np.ndarray) -> np.ndarray:
     """Return the rank of each value; ties get their mean rank."""
-    _, number_of_value, tie_counts = np.unique(values, return_inverse=True, return_counts=True)
-    ranks: np.ndarray = (np.cumsum(tie_counts) - (tie_counts - 1) / 2)[number_of_value.ravel()]
+    _, value_codes, tie_counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: np.ndarray = (np.cumsum(tie_counts) - (tie_counts - 1) / 2)[value_codes.ravel()]
     return ranks
 
 
@@ -143,7 +145,7 @@ def mean_ranks(values: np.ndarray) -> np.ndarray:
 
 
 @frozen
-class OrderOfRows:
+class LagOneCorrelation:
     """Correlation of y at lag one, before and after subtracting what columns of X predict.
 
     Parameters
@@ -159,38 +161,42 @@ class OrderOfRows:
     """
 
     correlation: float
-    bound: float
-    residual: float | None = None
-    residual_bound: float = 0.0
+    critical_value: float
+    residual_correlation: float | None = None
+    residual_critical_value: float = 0.0
 
     @property
     def is_found(self) -> bool:
         """True if the order of y is not explained by columns of X."""
-        return self.residual is None or self.residual > max(self.residual_bound, LEAST_CORRELATION)
+        return self.residual_correlation is None or self.residual_correlation > max(
+            self.residual_critical_value, LEAST_CORRELATION
+        )
 
 
-def order_of_outcomes(outcome: Outcome, groups: np.ndarray | None = None) -> OrderOfRows | None:
+def lag_one_correlation(
+    outcome: Outcome, groups: np.ndarray | None = None
+) -> LagOneCorrelation | None:
     """Return the correlation of y at lag one if it is significant, otherwise None.
 
     The result is also None if there are few rows or if they are sorted by y. With `groups`, only
     consecutive rows of different groups are compared.
     """
     n_rows = len(outcome.values)
-    if n_rows < FEWEST_ROWS or is_sorted(outcome):
+    if n_rows < MIN_CHECKED_ROWS or is_sorted(outcome):
         return None
     pair_starts = np.arange(n_rows - 1)
     if groups is not None:
         pair_starts = pair_starts[groups[1:] != groups[:-1]]
-        if len(pair_starts) < FEWEST_ROWS:
+        if len(pair_starts) < MIN_CHECKED_ROWS:
             return None
     correlation = float(outcome.agreement(pair_starts, pair_starts + 1).mean())
-    if outcome.is_class:
+    if outcome.is_categorical:
         class_shares = np.bincount(outcome.values) / n_rows
-        if correlation * (1 - (class_shares**2).sum()) * len(pair_starts) < FEWEST_PAIRS:
+        if correlation * (1 - (class_shares**2).sum()) * len(pair_starts) < MIN_EXCESS_PAIRS:
             return None
-    critical_correlation = float(BOUND_IN_STD_ERRORS * np.sqrt(outcome.variance / len(pair_starts)))
+    critical_correlation = float(CRITICAL_Z * np.sqrt(outcome.variance / len(pair_starts)))
     return (
-        OrderOfRows(correlation, critical_correlation)
+        LagOneCorrelation(correlation, critical_correlation)
         if correlation > max(critical_correlation, LEAST_CORRELATION)
         else None
     )
@@ -204,32 +210,32 @@ def is_sorted(outcome: Outcome) -> bool:
     but its states recur in another order. Numbers are sorted if nine of ten steps have the same
     direction, in any number of parts.
     """
-    if not outcome.is_class:
+    if not outcome.is_categorical:
         for target_ranks in outcome.values.T:
             rank_steps = np.diff(target_ranks)
             n_rising, n_falling = int((rank_steps > 0).sum()), int((rank_steps < 0).sum())
-            if max(n_rising, n_falling) >= SORTED_SHARE * (n_rising + n_falling):
+            if max(n_rising, n_falling) >= MIN_SORTED_STEP_SHARE * (n_rising + n_falling):
                 return True
         return False
     class_codes = outcome.values
-    class_of_run = class_codes[np.r_[True, class_codes[1:] != class_codes[:-1]]].tolist()
+    run_classes = class_codes[np.r_[True, class_codes[1:] != class_codes[:-1]]].tolist()
     first_run_of_class: dict[int, int] = {}
-    for run_number, class_code in enumerate(class_of_run):
+    for run_number, class_code in enumerate(run_classes):
         if class_code in first_run_of_class:
             break
         first_run_of_class[class_code] = run_number
-    later_runs = class_of_run[len(first_run_of_class) :]
+    later_runs = run_classes[len(first_run_of_class) :]
     if len(set(later_runs)) < len(later_runs):
         return False
-    first_runs_of_later = [
+    earlier_run_numbers = [
         first_run_of_class[class_code]
         for class_code in later_runs
         if class_code in first_run_of_class
     ]
-    return first_runs_of_later == sorted(first_runs_of_later)
+    return earlier_run_numbers == sorted(earlier_run_numbers)
 
 
-def is_counter(column: np.ndarray) -> bool:
+def is_row_counter(column: np.ndarray) -> bool:
     """Return True if a column only counts the rows: monotone values with mostly equal steps."""
     row_steps = np.diff(column)
     row_steps = -row_steps if column[-1] < column[0] else row_steps
@@ -242,21 +248,21 @@ def is_counter(column: np.ndarray) -> bool:
     )
 
 
-def columns_in_order(X: np.ndarray) -> np.ndarray:
+def find_ordered_columns(X: np.ndarray) -> np.ndarray:
     """Return the columns with a significant rank correlation at lag one, except row counters."""
     ordered_columns = []
     for j in range(X.shape[1]):
         ranks = mean_ranks(X[:, j])
         ranks -= ranks.mean()
         sum_of_squares = float(ranks @ ranks)
-        if sum_of_squares == 0 or is_counter(X[:, j]):
+        if sum_of_squares == 0 or is_row_counter(X[:, j]):
             continue
         if ranks[1:] @ ranks[:-1] > 3.0 / np.sqrt(len(X)) * sum_of_squares:
             ordered_columns.append(j)
     return np.array(ordered_columns, dtype=np.int64)
 
 
-def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
+def correlation_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
     r"""Return the lag-one correlation of the residuals of y given X, and its bound by chance.
 
     The residual of row i is :math:`r_i = y_i - \frac1k \sum_{j \in N_i} y_j`, with the k rows
@@ -280,12 +286,12 @@ def order_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
     if (detrended_outcomes**2).sum() < (residuals**2).sum():
         # The columns of X predict nothing, so y minus its moving average is used instead.
         residuals = detrended_outcomes
-    total_square = float((residuals**2).sum())
-    if total_square == 0:
+    sum_of_squares = float((residuals**2).sum())
+    if sum_of_squares == 0:
         return 0.0, 1.0
-    correlation = float((residuals[1:] * residuals[:-1]).sum()) / total_square
-    covariance = residuals.T @ residuals / total_square
-    critical_correlation = BOUND_IN_STD_ERRORS * np.sqrt(float((covariance**2).sum()) / n_rows)
+    correlation = float((residuals[1:] * residuals[:-1]).sum()) / sum_of_squares
+    covariance = residuals.T @ residuals / sum_of_squares
+    critical_correlation = CRITICAL_Z * np.sqrt(float((covariance**2).sum()) / n_rows)
     return correlation + 1 / (2 * half_window), critical_correlation
 
 

@@ -15,7 +15,7 @@ from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_arrays, column_names, n_columns, n_rows
 from truerisk.results.finding import Finding
 
-LARGEST_TABLE = 20_000_000  # largest number of cells for which columns are checked
+MAX_TABLE_CELLS = 20_000_000  # largest number of cells for which columns are checked
 
 
 @frozen(eq=False)
@@ -24,41 +24,41 @@ class ColumnView:
 
     numbers: np.ndarray
     numeric_names: tuple[str, ...]
-    coded: tuple[np.ndarray, ...]
+    category_codes: tuple[np.ndarray, ...]
     names: tuple[str, ...]
     has_names: bool
 
 
-def columns_of(X: Any) -> ColumnView | None:
+def column_view(X: Any) -> ColumnView | None:
     """Return the columns of a table, or None if X is too large or not a table."""
     n_columns_of_X = n_columns(X)
-    if not n_columns_of_X or n_rows(X) * n_columns_of_X > LARGEST_TABLE:
+    if not n_columns_of_X or n_rows(X) * n_columns_of_X > MAX_TABLE_CELLS:
         return None
     given_names = column_names(X)
     if hasattr(X, "toarray"):
         X = X.toarray()
     cells_by_column = list(np.asarray(X).T) if given_names is None else column_arrays(X)
-    shown_names = [
+    display_names = [
         escape_and_truncate(column_name, 60)
         for column_name in given_names or (f"column {j}" for j in range(len(cells_by_column)))
     ]
     numeric_columns = {
         column_name: finite_values
-        for column_name, column_cells in zip(shown_names, cells_by_column, strict=True)
-        if (finite_values := _floats(column_cells)) is not None
+        for column_name, column_cells in zip(display_names, cells_by_column, strict=True)
+        if (finite_values := _to_varying_floats(column_cells)) is not None
     }
     return ColumnView(
         numbers=np.column_stack(list(numeric_columns.values()))
         if numeric_columns
         else np.empty((n_rows(X), 0)),
         numeric_names=tuple(numeric_columns),
-        coded=tuple(codes_of_cells(column_cells) for column_cells in cells_by_column),
-        names=tuple(shown_names),
+        category_codes=tuple(codes_of_cells(column_cells) for column_cells in cells_by_column),
+        names=tuple(display_names),
         has_names=given_names is not None,
     )
 
 
-def _floats(column_cells: np.ndarray) -> np.ndarray | None:
+def _to_varying_floats(column_cells: np.ndarray) -> np.ndarray | None:
     """Return a column's cells as floats, or None unless they are finite and not constant."""
     try:
         column_values = as_array(column_cells, np.float64)
@@ -77,7 +77,8 @@ def column_findings(data: Data, columns: ColumnView | None) -> list[Finding]:
         return [
             Finding(
                 "columns-unseen",
-                f"The columns were not looked through: X has more than {LARGEST_TABLE:,} cells, or "
+                f"The columns were not looked through: X has more than {MAX_TABLE_CELLS:,} cells, "
+                "or "
                 "none.",
                 "Audit a part of the rows and columns for leaks.",
             )
@@ -99,7 +100,7 @@ def find_target_leaks(data: Data, columns: ColumnView) -> Iterator[Finding]:
     leaking_names = (
         _class_determining_columns(data, columns)
         if data.codes is not None
-        else _collinear_with_y(data, columns)
+        else _columns_collinear_with_y(data, columns)
     )
     if leaking_names:
         yield Finding(
@@ -126,7 +127,7 @@ def _class_determining_columns(data: Data, columns: ColumnView) -> list[str]:
     row_order = np.argsort(columns.numbers, axis=0, kind="stable")
     n_class_runs = (np.diff(data.codes[row_order], axis=0) != 0).sum(axis=0) + 1
     max_runs = data.n_classes + 2 * int(0.005 * data.n_rows)
-    telling_names = [
+    leaking_names = [
         column_name
         for column_name, column_values, n_runs_of_column in zip(
             columns.numeric_names, columns.numbers.T, n_class_runs, strict=True
@@ -134,14 +135,14 @@ def _class_determining_columns(data: Data, columns: ColumnView) -> list[str]:
         if n_runs_of_column <= max_runs
         and _count_minority_rows(np.unique(column_values, return_inverse=True)[1], data) == 0
     ]
-    max_values = max(data.n_classes, data.n_rows // 10)
-    for column_name, value_codes in zip(columns.names, columns.coded, strict=True):
+    max_distinct_values = max(data.n_classes, data.n_rows // 10)
+    for column_name, value_codes in zip(columns.names, columns.category_codes, strict=True):
         if (
-            1 < value_codes.max() + 1 <= max_values
+            1 < value_codes.max() + 1 <= max_distinct_values
             and _count_minority_rows(value_codes, data) <= 0.005 * data.n_rows
         ):
-            telling_names.append(column_name)
-    return list(dict.fromkeys(telling_names))
+            leaking_names.append(column_name)
+    return list(dict.fromkeys(leaking_names))
 
 
 def _count_minority_rows(value_codes: np.ndarray, data: Data) -> int:
@@ -152,7 +153,7 @@ def _count_minority_rows(value_codes: np.ndarray, data: Data) -> int:
     return int(rows_by_value_and_class.sum() - rows_by_value_and_class.max(axis=1).sum())
 
 
-def _collinear_with_y(data: Data, columns: ColumnView) -> list[str]:
+def _columns_collinear_with_y(data: Data, columns: ColumnView) -> list[str]:
     """Return the names of columns whose absolute correlation with a numeric y exceeds 0.999."""
     if data.y.ndim != 1 or data.n_rows < 10 or not columns.numeric_names or data.y.std() == 0:
         return []
@@ -170,7 +171,7 @@ def _collinear_with_y(data: Data, columns: ColumnView) -> list[str]:
 def identifier_column_findings(data: Data, columns: ColumnView) -> Iterator[Finding]:
     """Yield a finding for text columns without repeated values, such as patient identifiers."""
     column_kinds = kinds_of_columns(data.X) or ()
-    columns_with_kinds = zip(columns.names, columns.coded, column_kinds, strict=False)
+    columns_with_kinds = zip(columns.names, columns.category_codes, column_kinds, strict=False)
     identifier_names = [
         column_name
         for column_name, value_codes, column_kind in columns_with_kinds
@@ -228,22 +229,22 @@ def _rotation_findings(columns: ColumnView) -> Iterator[Finding]:
 
 
 def _imputation_findings(columns: ColumnView) -> Iterator[Finding]:
-    filled_names = [
+    imputed_names = [
         column_name
         for column_name, column_values in zip(columns.numeric_names, columns.numbers.T, strict=True)
-        if _is_filled(column_values)
+        if _is_imputed(column_values)
     ]
-    if filled_names:
+    if imputed_names:
         yield Finding(
             "imputed-outside",
-            f"In {_enumerate_names(filled_names)} "
+            f"In {_enumerate_names(imputed_names)} "
             "one value repeats and is the mean or median of all others: "
             "gaps were filled with the rows of every test fold.",
             "Impute inside: make_pipeline(SimpleImputer(), model).",
         )
 
 
-def _is_filled(column_values: np.ndarray) -> bool:
+def _is_imputed(column_values: np.ndarray) -> bool:
     """Return True if a continuous column has the mean or median of its other values as its mode."""
     distinct_values, value_counts = np.unique(column_values, return_counts=True)
     if (
@@ -269,12 +270,12 @@ def _is_filled(column_values: np.ndarray) -> bool:
 
 
 def _enumerate_names(column_names: Sequence[str]) -> str:
-    shown_names = ", ".join(
+    names_text = ", ".join(
         repr(column_name) if not column_name.startswith("column ") else column_name
         for column_name in column_names[:3]
     )
     return (
-        shown_names
+        names_text
         if len(column_names) <= 3
-        else f"{shown_names} and {len(column_names) - 3} more columns"
+        else f"{names_text} and {len(column_names) - 3} more columns"
     )

@@ -20,22 +20,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.checks.agreement import FEWEST_ROWS, Outcome
+from truerisk.checks.agreement import MIN_CHECKED_ROWS, Outcome
 from truerisk.core.frozen import frozen
 
-NEIGHBOURS = 12
-MOST_PAIRS = 800_000  # largest number of distances between rows that are computed
+MAX_NEIGHBOURS = 12
+MAX_DISTANCES = 800_000  # largest number of distances between rows that are computed
 ROWS_AT_ONCE = 64  # Distances from this many rows fit into the processor's cache.
-TAIL, FAR_TAIL = 0.05, 0.01  # shares of independent rows with a gap and with a wide gap
-CLEAR_SHARE = 0.15  # A larger share of rows with wide gaps is evidence of copies, whatever y is.
-LEAST_DROP = 0.25  # smallest drop in the agreement of outcomes from before a gap to behind it
+GAP_PROBABILITY, WIDE_GAP_PROBABILITY = (
+    0.05,
+    0.01,
+)  # shares of independent rows with a gap and with a wide gap
+CLEAR_WIDE_GAP_SHARE = (
+    0.15  # A larger share of rows with wide gaps is evidence of copies, whatever y is.
+)
+MIN_AGREEMENT_DROP = (
+    0.25  # smallest drop in the agreement of outcomes from before a gap to behind it
+)
 LEAST_DROP_IN_STD_ERRORS = 4.0  # smallest drop in the agreement of outcomes, in standard errors
-FEWEST_GAPS = 8  # fewest rows with a gap from which cluster sizes are estimated
-ROUNDED_SHARE = 0.5  # Columns are rounded if their share of distinct values is smaller.
+MIN_ROWS_WITH_GAP = 8  # fewest rows with a gap from which cluster sizes are estimated
+ROUNDED_DISTINCT_SHARE = 0.5  # Columns are rounded if their share of distinct values is smaller.
 # Neighbours of a row are searched among at least this many rows with equal categories.
-SMALLEST_COMBINATION = 16
+MIN_ROWS_OF_CATEGORY = 16
 # The theory of the gaps holds for the nearest 1/4 of the rows, but not for distant rows.
-NEAREST_SHARE = 4
+NEAREST_DIVISOR = 4
 
 
 @frozen
@@ -60,14 +67,14 @@ class NearCopies:
         The difference between inside and outside, in standard errors.
     """
 
-    share: float
-    wide_share: float
+    gap_share: float
+    wide_gap_share: float
     n_rows: int
-    size: float
-    ratio: float
-    inside: float
-    outside: float
-    errors: float
+    cluster_size: float
+    gap_ratio: float
+    agreement_inside: float
+    agreement_outside: float
+    drop_in_std_errors: float
 
     @property
     def is_found(self) -> bool:
@@ -79,15 +86,18 @@ class NearCopies:
         errors. Rows share neighbours, so the variance of a share is assumed to be twice the
         binomial variance.
         """
-        tails = np.array([TAIL, FAR_TAIL])
-        most_gaps, most_wide_gaps = tails + 4 * np.sqrt(2 * tails * (1 - tails) / self.n_rows)
+        gap_probabilities = np.array([GAP_PROBABILITY, WIDE_GAP_PROBABILITY])
+        max_gap_share, max_wide_gap_share = gap_probabilities + 4 * np.sqrt(
+            2 * gap_probabilities * (1 - gap_probabilities) / self.n_rows
+        )
         has_drop = (
-            self.errors > LEAST_DROP_IN_STD_ERRORS and self.inside - self.outside > LEAST_DROP
+            self.drop_in_std_errors > LEAST_DROP_IN_STD_ERRORS
+            and self.agreement_inside - self.agreement_outside > MIN_AGREEMENT_DROP
         )
-        is_clear = self.wide_share > max(CLEAR_SHARE, most_wide_gaps) or (
-            has_drop and self.share > most_gaps
+        is_clear = self.wide_gap_share > max(CLEAR_WIDE_GAP_SHARE, max_wide_gap_share) or (
+            has_drop and self.gap_share > max_gap_share
         )
-        return bool(self.size > 0 and is_clear)
+        return bool(self.cluster_size > 0 and is_clear)
 
 
 @frozen
@@ -104,9 +114,9 @@ class ColumnScales:
         Median differences between neighbouring distinct values.
     """
 
-    spread: np.ndarray
+    std: np.ndarray
     n_values: np.ndarray
-    steps: np.ndarray
+    rounding_steps: np.ndarray
 
 
 def find_copies(
@@ -139,28 +149,30 @@ def find_copies(
     """
     if columns.shape[1] < 2:
         return None
-    Z = (columns - columns.mean(axis=0)) / column_scales.spread
+    Z = (columns - columns.mean(axis=0)) / column_scales.std
     row_keys = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
     if category_codes is not None:
         row_keys = row_keys + 1e3 * category_codes
     # Exact copies are a separate finding, so only the first of equal rows is used.
     distinct_rows = np.sort(np.unique(row_keys, return_index=True)[1])
-    if len(distinct_rows) < FEWEST_ROWS:
+    if len(distinct_rows) < MIN_CHECKED_ROWS:
         return None
     if len(distinct_rows) < len(Z):
         Z, outcome = Z[distinct_rows], outcome.take(distinct_rows)
         category_codes = None if category_codes is None else category_codes[distinct_rows]
     Z = _add_rounding_noise(Z, column_scales, rng)
     n_rows = len(Z)
-    n_neighbours = min(NEIGHBOURS, n_rows // 8)
+    n_neighbours = min(MAX_NEIGHBOURS, n_rows // 8)
     if n_neighbours < 3:
         return None
-    searched_rows = np.sort(rng.permutation(n_rows)[: min(n_rows, max(100, MOST_PAIRS // n_rows))])
+    searched_rows = np.sort(
+        rng.permutation(n_rows)[: min(n_rows, max(100, MAX_DISTANCES // n_rows))]
+    )
     n_partners = None if category_codes is None else np.bincount(category_codes)[category_codes] - 1
     # A row cannot be its own neighbour, so m rows with equal categories give m - 1 neighbours.
     if n_partners is not None:
-        searched_rows = searched_rows[n_partners[searched_rows] + 1 >= SMALLEST_COMBINATION]
-        if len(searched_rows) < FEWEST_ROWS:
+        searched_rows = searched_rows[n_partners[searched_rows] + 1 >= MIN_ROWS_OF_CATEGORY]
+        if len(searched_rows) < MIN_CHECKED_ROWS:
             return None
     distances, neighbours = _neighbours(Z, searched_rows, n_neighbours, category_codes)
     neighbour_ranks = np.arange(1, n_neighbours)
@@ -169,7 +181,7 @@ def find_copies(
     log_distance_ratios = np.nan_to_num(log_distance_ratios, nan=0.0, posinf=0.0)
     if n_partners is not None:
         log_distance_ratios = np.where(
-            neighbour_ranks <= n_partners[searched_rows][:, None] // NEAREST_SHARE,
+            neighbour_ranks <= n_partners[searched_rows][:, None] // NEAREST_DIVISOR,
             log_distance_ratios,
             0.0,
         )
@@ -186,31 +198,38 @@ def find_copies(
     row_numbers = np.arange(len(searched_rows))
     gap_ranks = standardized_spacings.argmax(axis=1)
     largest_spacings = standardized_spacings[row_numbers, gap_ranks]
-    # The largest of `n_neighbours - 2` exponential variables exceeds this with probability TAIL.
-    has_gap = largest_spacings > -np.log1p(-((1 - TAIL) ** (1 / (n_neighbours - 2))))
-    has_wide_gap = largest_spacings > -np.log1p(-((1 - FAR_TAIL) ** (1 / (n_neighbours - 2))))
+    # The largest of `n_neighbours - 2` exponential variables exceeds this with probability
+    # GAP_PROBABILITY.
+    has_gap = largest_spacings > -np.log1p(-((1 - GAP_PROBABILITY) ** (1 / (n_neighbours - 2))))
+    has_wide_gap = largest_spacings > -np.log1p(
+        -((1 - WIDE_GAP_PROBABILITY) ** (1 / (n_neighbours - 2)))
+    )
     gap_share, wide_gap_share = float(has_gap.mean()), float(has_wide_gap.mean())
-    if has_gap.sum() < FEWEST_GAPS:
+    if has_gap.sum() < MIN_ROWS_WITH_GAP:
         return NearCopies(gap_share, wide_gap_share, len(searched_rows), 0.0, 1.0, 0.0, 0.0, 0.0)
     agreement = outcome.agreement(searched_rows[has_gap][:, None], neighbours[has_gap])
-    gap_ranks, neighbour_numbers = gap_ranks[has_gap, None], np.arange(n_neighbours)
-    is_before = neighbour_numbers <= gap_ranks
-    is_behind = (neighbour_numbers > gap_ranks) & (neighbour_numbers <= 2 * gap_ranks + 2)
+    gap_ranks, neighbour_indices = gap_ranks[has_gap, None], np.arange(n_neighbours)
+    is_before_gap = neighbour_indices <= gap_ranks
+    is_behind_gap = (neighbour_indices > gap_ranks) & (neighbour_indices <= 2 * gap_ranks + 2)
     if n_partners is not None:
-        is_behind &= neighbour_numbers < n_partners[searched_rows][has_gap][:, None]
-    inside_agreement = (agreement * is_before).sum(axis=1) / is_before.sum(axis=1)
-    outside_agreement = (agreement * is_behind).sum(axis=1) / np.maximum(is_behind.sum(axis=1), 1)
+        is_behind_gap &= neighbour_indices < n_partners[searched_rows][has_gap][:, None]
+    inside_agreement = (agreement * is_before_gap).sum(axis=1) / is_before_gap.sum(axis=1)
+    outside_agreement = (agreement * is_behind_gap).sum(axis=1) / np.maximum(
+        is_behind_gap.sum(axis=1), 1
+    )
     agreement_drops = inside_agreement - outside_agreement
     std_error = max(float(agreement_drops.std(ddof=1)), 0.1) / np.sqrt(len(agreement_drops))
     return NearCopies(
-        share=gap_share,
-        wide_share=wide_gap_share,
+        gap_share=gap_share,
+        wide_gap_share=wide_gap_share,
         n_rows=len(searched_rows),
-        size=float(np.median(gap_ranks + 2)),
-        ratio=float(np.exp(np.median(log_distance_ratios[row_numbers[has_gap], gap_ranks[:, 0]]))),
-        inside=float(inside_agreement.mean()),
-        outside=float(outside_agreement.mean()),
-        errors=float(agreement_drops.mean() / std_error),
+        cluster_size=float(np.median(gap_ranks + 2)),
+        gap_ratio=float(
+            np.exp(np.median(log_distance_ratios[row_numbers[has_gap], gap_ranks[:, 0]]))
+        ),
+        agreement_inside=float(inside_agreement.mean()),
+        agreement_outside=float(outside_agreement.mean()),
+        drop_in_std_errors=float(agreement_drops.mean() / std_error),
     )
 
 
@@ -222,8 +241,8 @@ def _add_rounding_noise(
     Distances between rows on a grid are multiples of the grid's step. With the noise the rows have
     a density, which the theory of the spacings assumes.
     """
-    rounded_columns = np.flatnonzero(column_scales.n_values < ROUNDED_SHARE * len(Z))
-    rounding_steps = (column_scales.steps / column_scales.spread)[rounded_columns]
+    rounded_columns = np.flatnonzero(column_scales.n_values < ROUNDED_DISTINCT_SHARE * len(Z))
+    rounding_steps = (column_scales.rounding_steps / column_scales.std)[rounded_columns]
     Z = Z.copy()
     Z[:, rounded_columns] += rounding_steps * (rng.random((len(rounded_columns), len(Z))).T - 0.5)
     return Z

@@ -21,27 +21,27 @@ import numpy as np
 from truerisk.checks.agreement import Outcome
 from truerisk.core.frozen import frozen
 
-FEWEST_VALUES = 5  # fewest distinct values of a column whose name suggests groups
+MIN_DISTINCT_VALUES = 5  # fewest distinct values of a column whose name suggests groups
 # Other columns need more distinct values, because small scales and short lists are features.
-FEWEST_NUMBERS, FEWEST_WORDS = 12, 15
+MIN_DISTINCT_NUMBERS, MIN_DISTINCT_TEXTS = 12, 15
 # largest mean number of rows per value, for numbers and for text
-MOST_ROWS_OF_NUMBER, MOST_ROWS_OF_LABEL = 50, 20
+MAX_ROWS_PER_NUMBER, MAX_ROWS_PER_LABEL = 50, 20
 # largest mean number of rows per value, for columns whose name suggests groups
-MOST_ROWS_OF_NAMED = 100
+MAX_ROWS_PER_NAMED_VALUE = 100
 LEAST_Z = 4.5  # smallest z statistic that counts as significant
 # At least this share of the rows must have values in which the agreement of y is in excess.
 # If y depends on a feature in a step, only the rows near the step have such an excess.
-LEAST_WITH_EXCESS = 0.35
-CLEAR_OF_CHANCE = 0.1  # Values with a larger excess of agreement are counted.
-LARGEST_RATIO = (
+MIN_SHARE_WITH_EXCESS = 0.35
+MIN_COUNTED_EXCESS = 0.1  # Values with a larger excess of agreement are counted.
+MAX_AGREEMENT_RATIO = (
     0.5  # Neighbouring values agree in y by at most this share of the agreement within a value.
 )
 # smallest agreement of y within a value, and its smallest excess over neighbouring values
 LEAST_AGREEMENT = 0.2
 # Text needs a larger excess of agreement, since its values have no neighbours to compare with.
-LEAST_OF_TEXT = 0.4
+MIN_TEXT_EXCESS = 0.4
 MANY_VALUES = 20  # Text with at least this many values may have a smaller excess.
-LEAST_OF_FINE_TEXT = 0.2  # smallest excess for text with many values, each in few rows
+MIN_FINE_TEXT_EXCESS = 0.2  # smallest excess for text with many values, each in few rows
 FEW_ROWS = 12  # largest mean number of rows per value that counts as few
 LARGEST_RELATIVE_SIZE = (
     5.0  # A value is unusual if it has more rows than this multiple of the median.
@@ -49,39 +49,41 @@ LARGEST_RELATIVE_SIZE = (
 
 
 @frozen
-class GroupNumber:
+class GroupAgreement:
     """Agreement of y within each value of a column, and between neighbouring values."""
 
     n_values: int
-    mean_rows: float
-    inside: float
-    outside: float
-    errors: float
+    mean_rows_per_value: float
+    agreement_inside: float
+    agreement_outside: float
+    excess_in_std_errors: float
     share_with_excess: float
     has_order: bool
 
     @property
     def is_found(self) -> bool:
         """True if y agrees within values far more than between values, as in a group number."""
-        excess = self.inside - self.outside
-        if self.errors <= LEAST_Z or self.share_with_excess < LEAST_WITH_EXCESS:
+        excess = self.agreement_inside - self.agreement_outside
+        if self.excess_in_std_errors <= LEAST_Z or self.share_with_excess < MIN_SHARE_WITH_EXCESS:
             return False
-        min_values = FEWEST_NUMBERS if self.has_order else FEWEST_WORDS
-        max_rows_per_value = MOST_ROWS_OF_NUMBER if self.has_order else MOST_ROWS_OF_LABEL
-        if self.n_values < min_values or self.mean_rows > max_rows_per_value:
+        min_values = MIN_DISTINCT_NUMBERS if self.has_order else MIN_DISTINCT_TEXTS
+        max_rows_per_value = MAX_ROWS_PER_NUMBER if self.has_order else MAX_ROWS_PER_LABEL
+        if self.n_values < min_values or self.mean_rows_per_value > max_rows_per_value:
             return False
         if self.has_order:
             return (
-                min(excess, self.inside) > LEAST_AGREEMENT
-                and self.outside < LARGEST_RATIO * self.inside
+                min(excess, self.agreement_inside) > LEAST_AGREEMENT
+                and self.agreement_outside < MAX_AGREEMENT_RATIO * self.agreement_inside
             )
-        has_many_small_values = self.n_values >= MANY_VALUES and self.mean_rows <= FEW_ROWS
-        return excess > (LEAST_OF_FINE_TEXT if has_many_small_values else LEAST_OF_TEXT)
+        has_many_small_values = (
+            self.n_values >= MANY_VALUES and self.mean_rows_per_value <= FEW_ROWS
+        )
+        return excess > (MIN_FINE_TEXT_EXCESS if has_many_small_values else MIN_TEXT_EXCESS)
 
 
-def group_number(
+def measure_agreement(
     value_codes: np.ndarray, outcome: Outcome, *, has_order: bool
-) -> GroupNumber | None:
+) -> GroupAgreement | None:
     """Compare the agreement of y within the values of a column and between neighbouring values.
 
     Parameters
@@ -98,20 +100,20 @@ def group_number(
     GroupNumber or None
         None if fewer than five values repeat, or if most rows share a few of them.
     """
-    rows_by_value = np.bincount(value_codes)
-    is_usual_size = rows_by_value <= max(
-        LARGEST_RELATIVE_SIZE * np.median(rows_by_value[rows_by_value > 0]), 4
+    value_counts = np.bincount(value_codes)
+    is_usual_size = value_counts <= max(
+        LARGEST_RELATIVE_SIZE * np.median(value_counts[value_counts > 0]), 4
     )
-    if rows_by_value[~is_usual_size].sum() > 0.2 * len(value_codes):
+    if value_counts[~is_usual_size].sum() > 0.2 * len(value_codes):
         return None
-    n_values = len(rows_by_value)
+    n_values = len(value_counts)
     sums_of_y, sums_of_squares = _sums_by_value(value_codes, outcome, n_values)
     # Sums over all pairs of rows follow from class counts, or from sums of ranks and their squares.
-    within_sums = _agreement_sums_within(sums_of_y, sums_of_squares, rows_by_value, outcome)
+    within_sums = _agreement_sums_within(sums_of_y, sums_of_squares, value_counts, outcome)
     with np.errstate(invalid="ignore", divide="ignore"):
-        inside_agreement = within_sums / (rows_by_value * (rows_by_value - 1.0))
-        between_sums = _agreement_sums_between(sums_of_y, sums_of_squares, rows_by_value, outcome)
-        agreement_with_next = between_sums / (rows_by_value[1:] * rows_by_value[:-1])
+        inside_agreement = within_sums / (value_counts * (value_counts - 1.0))
+        between_sums = _agreement_sums_between(sums_of_y, sums_of_squares, value_counts, outcome)
+        agreement_with_next = between_sums / (value_counts[1:] * value_counts[:-1])
     outside_agreement = np.zeros(n_values)
     if has_order:
         agreement_with_smaller, agreement_with_larger = (
@@ -119,29 +121,29 @@ def group_number(
             np.r_[agreement_with_next, np.nan],
         )
         outside_agreement = np.nanmean([agreement_with_smaller, agreement_with_larger], axis=0)
-    is_compared_value = is_usual_size & (rows_by_value > 1)
-    if is_compared_value.sum() < FEWEST_VALUES or rows_by_value[
+    is_compared_value = is_usual_size & (value_counts > 1)
+    if is_compared_value.sum() < MIN_DISTINCT_VALUES or value_counts[
         is_compared_value
     ].sum() < 0.3 * len(value_codes):
         return None
-    row_shares = rows_by_value[is_compared_value] / rows_by_value[is_compared_value].sum()
+    row_shares = value_counts[is_compared_value] / value_counts[is_compared_value].sum()
     excess_by_value = (inside_agreement - outside_agreement)[is_compared_value]
     mean_excess = float(row_shares @ excess_by_value)
     std_error = float(
         np.sqrt(
             (
                 row_shares**2
-                * _excess_variance_by_chance(rows_by_value[is_compared_value], outcome, has_order)
+                * _excess_variance_by_chance(value_counts[is_compared_value], outcome, has_order)
             ).sum()
         )
     )
-    return GroupNumber(
+    return GroupAgreement(
         n_values=n_values,
-        mean_rows=float(len(value_codes) / n_values),
-        inside=float(row_shares @ inside_agreement[is_compared_value]),
-        outside=float(row_shares @ outside_agreement[is_compared_value]),
-        errors=mean_excess / max(std_error, 1e-12),
-        share_with_excess=float(row_shares[excess_by_value > CLEAR_OF_CHANCE].sum()),
+        mean_rows_per_value=float(len(value_codes) / n_values),
+        agreement_inside=float(row_shares @ inside_agreement[is_compared_value]),
+        agreement_outside=float(row_shares @ outside_agreement[is_compared_value]),
+        excess_in_std_errors=mean_excess / max(std_error, 1e-12),
+        share_with_excess=float(row_shares[excess_by_value > MIN_COUNTED_EXCESS].sum()),
         has_order=has_order,
     )
 
@@ -150,7 +152,7 @@ def _sums_by_value(
     value_codes: np.ndarray, outcome: Outcome, n_values: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return, for each value, the sums of the columns of y and the sums of their squares."""
-    if outcome.is_class:
+    if outcome.is_categorical:
         n_classes = int(outcome.values.max()) + 1
         class_counts = np.bincount(
             value_codes * n_classes + outcome.values, minlength=n_values * n_classes
@@ -172,28 +174,26 @@ def _chance_of_agreement(outcome: Outcome) -> float:
 
 
 def _agreement_sums_within(
-    sums_of_y: np.ndarray, sums_of_squares: np.ndarray, rows_by_value: np.ndarray, outcome: Outcome
+    sums_of_y: np.ndarray, sums_of_squares: np.ndarray, value_counts: np.ndarray, outcome: Outcome
 ) -> np.ndarray:
     """Return, for each value, the summed agreement of all ordered pairs of its rows."""
-    n_pairs = rows_by_value * (rows_by_value - 1.0)
-    if outcome.is_class:
+    n_pairs = value_counts * (value_counts - 1.0)
+    if outcome.is_categorical:
         n_equal_pairs = (sums_of_y * (sums_of_y - 1)).sum(axis=1)
         return n_pairs - (n_pairs - n_equal_pairs) / (1 - _chance_of_agreement(outcome))
-    summed_distances = (2 * rows_by_value[:, None] * sums_of_squares - 2 * sums_of_y**2).mean(
-        axis=1
-    )
+    summed_distances = (2 * value_counts[:, None] * sums_of_squares - 2 * sums_of_y**2).mean(axis=1)
     return n_pairs - summed_distances / 2
 
 
 def _agreement_sums_between(
-    sums_of_y: np.ndarray, sums_of_squares: np.ndarray, rows_by_value: np.ndarray, outcome: Outcome
+    sums_of_y: np.ndarray, sums_of_squares: np.ndarray, value_counts: np.ndarray, outcome: Outcome
 ) -> np.ndarray:
     """Return, for each value and the next, the summed agreement over all pairs of their rows."""
-    n_pairs = (rows_by_value[1:] * rows_by_value[:-1]).astype(np.float64)
-    if outcome.is_class:
+    n_pairs = (value_counts[1:] * value_counts[:-1]).astype(np.float64)
+    if outcome.is_categorical:
         n_equal_pairs = (sums_of_y[1:] * sums_of_y[:-1]).sum(axis=1)
         return n_pairs - (n_pairs - n_equal_pairs) / (1 - _chance_of_agreement(outcome))
-    next_sizes, value_sizes = rows_by_value[1:, None], rows_by_value[:-1, None]
+    next_sizes, value_sizes = value_counts[1:, None], value_counts[:-1, None]
     products_of_sums = sums_of_y[1:] * sums_of_y[:-1]
     summed_distances = (
         value_sizes * sums_of_squares[1:] + next_sizes * sums_of_squares[:-1] - 2 * products_of_sums
@@ -202,9 +202,9 @@ def _agreement_sums_between(
 
 
 def _excess_variance_by_chance(
-    rows_by_value: np.ndarray, outcome: Outcome, has_order: bool
+    value_counts: np.ndarray, outcome: Outcome, has_order: bool
 ) -> np.ndarray:
     """Return the variance of the excess of agreement if y does not depend on the column."""
     pair_variance = outcome.variance
-    within_variance = 2 * pair_variance / (rows_by_value * (rows_by_value - 1.0))
-    return within_variance + (pair_variance / rows_by_value**2 if has_order else 0.0)
+    within_variance = 2 * pair_variance / (value_counts * (value_counts - 1.0))
+    return within_variance + (pair_variance / value_counts**2 if has_order else 0.0)

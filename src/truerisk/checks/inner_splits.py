@@ -61,5 +61,5 @@ def _ignores_time(cv: Any) -> bool:
     """
     from sklearn.model_selection import TimeSeriesSplit
 
-    is_sklearn_default = cv is None or isinstance(cv, Integral) or is_from(cv, "sklearn")
-    return is_sklearn_default and not isinstance(cv, TimeSeriesSplit)
+    is_sklearn_splitter = cv is None or isinstance(cv, Integral) or is_from(cv, "sklearn")
+    return is_sklearn_splitter and not isinstance(cv, TimeSeriesSplit)

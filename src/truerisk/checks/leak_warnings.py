@@ -16,7 +16,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.plan.leaks import Leak, known_rows, leaks_of
+from truerisk.plan.leaks import Leak, find_leaks, find_overlapping_rows
 from truerisk.plan.plan import Plan
 
 
@@ -27,7 +27,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
         leak_kinds.append("late")
     if method.splits and not method.respects_space:
         leak_kinds.append("near")
-    leaking_rows_by_kind = leaks_of(data, plan, *leak_kinds)
+    leaking_rows_by_kind = find_leaks(data, plan, *leak_kinds)
     if len(leaking_rows := leaking_rows_by_kind["groups"]):
         warn(
             f"groups are given but method '{method.name}' ignores them: {len(leaking_rows)} rows "
@@ -54,7 +54,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "as 'blocks-5' or 'buffered'.",
             SpaceLeakWarning,
         )
-    if method.has_given_splits and len(trained_rows := known_rows(plan)):
+    if method.has_given_splits and len(trained_rows := find_overlapping_rows(plan)):
         warn(
             f"{len(trained_rows)} rows (first: row {trained_rows[0]}) are "
             f"tested by models that were trained on "

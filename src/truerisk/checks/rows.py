@@ -16,18 +16,18 @@ from typing import Any
 import numpy as np
 
 from truerisk.checks.agreement import (
-    FEWEST_ROWS,
-    columns_in_order,
-    order_given_columns,
-    order_of_outcomes,
-    outcome_of,
+    MIN_CHECKED_ROWS,
+    correlation_given_columns,
+    find_ordered_columns,
+    lag_one_correlation,
+    make_outcome,
 )
 from truerisk.checks.copies import ColumnScales, NearCopies, find_copies
 from truerisk.checks.group_numbers import (
-    FEWEST_VALUES,
-    MOST_ROWS_OF_NAMED,
-    GroupNumber,
-    group_number,
+    MAX_ROWS_PER_NAMED_VALUE,
+    MIN_DISTINCT_VALUES,
+    GroupAgreement,
+    measure_agreement,
 )
 from truerisk.core.formats import escape_and_truncate, join_words
 from truerisk.core.frozen import frozen
@@ -36,21 +36,21 @@ from truerisk.data.rows import codes_of_cells, column_at, column_names, n_column
 from truerisk.losses.loss import Events, Loss
 from truerisk.results.finding import Finding
 
-MOST_ROWS = 5000  # largest number of rows among which neighbours are searched
-MOST_ROWS_OF_GROUPS = 20_000  # largest number of rows in the search for group numbers
-MOST_ROWS_IN_ORDER = 50_000  # largest number of rows in the test for an order of y
-MOST_ROWS_EXPLAINED = 1000  # largest number of rows for the regression of y on the columns
+MAX_SEARCHED_ROWS = 5000  # largest number of rows among which neighbours are searched
+MAX_GROUP_ROWS = 20_000  # largest number of rows in the search for group numbers
+MAX_ORDER_ROWS = 50_000  # largest number of rows in the test for an order of y
+MAX_REGRESSION_ROWS = 1000  # largest number of rows for the regression of y on the columns
 MOST_CELLS, MOST_COLUMNS = 100_000, 200  # largest numbers of cells and of columns in one check
-ROWS_OF_BLOCK = 8192  # A block of this many rows fits into the processor's cache.
+ROWS_PER_BLOCK = 8192  # A block of this many rows fits into the processor's cache.
 # A value that a larger share of the rows has is a category, even in a column of measurements.
-LUMP_SHARE = 0.1
-FEWEST_VALUES_OF_LUMPS = 20  # Frequent values are sought in columns with more distinct values.
-LONGEST_LABEL = 200  # Cells with more characters do not name a group.
+FREQUENT_VALUE_SHARE = 0.1
+MIN_DISTINCT_FOR_FREQUENT = 20  # Frequent values are sought in columns with more distinct values.
+MAX_LABEL_LENGTH = 200  # Cells with more characters do not name a group.
 FEWEST_NUMERIC_VALUES = 8  # A numeric column with fewer values is a category.
-WORDS_OF_GROUPS = (
+GROUP_WORDS = (
     "id|ids|patient|subject|person|user|customer|donor|group|family|site|batch|animal|mouse|case"
 )
-NAME_OF_GROUP = re.compile(rf"(?:^|[^a-z])(?:{WORDS_OF_GROUPS})(?:[^a-z]|$)", re.IGNORECASE)
+GROUP_NAME_PATTERN = re.compile(rf"(?:^|[^a-z])(?:{GROUP_WORDS})(?:[^a-z]|$)", re.IGNORECASE)
 
 
 def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
@@ -70,11 +70,11 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
         Findings with the codes `near-copies`, `rows-in-order` and `group-numbers`. Sparse tables,
         lists and arrays without columns are only checked for an order of y.
     """
-    if data.n_rows < FEWEST_ROWS:
+    if data.n_rows < MIN_CHECKED_ROWS:
         return []
     findings: list[Finding] = []
     column_cache: ColumnCache = {}
-    for check in (_copies_check, _order_check, _group_numbers):
+    for check in (_check_copies, _check_order, _group_numbers):
         finding = check(data, np.random.default_rng([seed, data.n_rows]), column_cache)
         if finding is not None:
             findings.append(finding)
@@ -113,7 +113,7 @@ class _Columns:
     n_values: np.ndarray
 
     @classmethod
-    def read(cls, X: Any, table_positions: Sequence[int], rows: np.ndarray) -> _Columns:
+    def from_table(cls, X: Any, table_positions: Sequence[int], rows: np.ndarray) -> _Columns:
         """Read the cells of the columns at these positions of the table, for these rows."""
         numeric_cells, is_number = _read_numbers(X, table_positions, rows)
         codes = np.empty(numeric_cells.shape, dtype=np.int64)
@@ -122,16 +122,16 @@ class _Columns:
         numeric_rows = numeric_cells[is_number]
         row_order = np.argsort(numeric_rows, axis=1)
         sorted_numbers = np.take_along_axis(numeric_rows, row_order, axis=1)
-        ranks, codes_of_numeric = (
+        ranks, numeric_codes = (
             np.zeros(numeric_rows.shape, dtype=np.int64),
             np.empty(numeric_rows.shape, dtype=np.int64),
         )
         np.cumsum(sorted_numbers[:, 1:] > sorted_numbers[:, :-1], axis=1, out=ranks[:, 1:])
-        np.put_along_axis(codes_of_numeric, row_order, ranks, axis=1)
-        codes[is_number] = codes_of_numeric
+        np.put_along_axis(numeric_codes, row_order, ranks, axis=1)
+        codes[is_number] = numeric_codes
         return cls(X, table_positions, numeric_cells, is_number, codes, codes.max(axis=1) + 1)
 
-    def steps(self, chosen_columns: np.ndarray) -> np.ndarray:
+    def median_steps(self, chosen_columns: np.ndarray) -> np.ndarray:
         """Return each chosen column's median difference between neighbouring distinct numbers."""
         sorted_gaps = np.diff(np.sort(self.numbers[chosen_columns], axis=1), axis=1)
         sorted_gaps.sort(axis=1)  # The differences of equal numbers, which are 0, come first.
@@ -177,12 +177,12 @@ def _read_numbers(
                 is_finite, numeric_cells[j], np.median(numeric_cells[j][is_finite])
             )
             smallest_numbers[j], largest_numbers[j] = numeric_cells[j].min(), numeric_cells[j].max()
-    largest_absolute = np.maximum(-smallest_numbers, largest_numbers)
-    is_extreme = (largest_absolute > 0) & ~(
-        (largest_absolute > 1e-100) & (largest_absolute < 1e100)
+    largest_magnitudes = np.maximum(-smallest_numbers, largest_numbers)
+    is_extreme = (largest_magnitudes > 0) & ~(
+        (largest_magnitudes > 1e-100) & (largest_magnitudes < 1e100)
     )
     # Extreme columns are rescaled; otherwise squares of their numbers overflow or underflow.
-    numeric_cells[is_extreme] /= largest_absolute[is_extreme, None]
+    numeric_cells[is_extreme] /= largest_magnitudes[is_extreme, None]
     return numeric_cells, is_number & (smallest_numbers < largest_numbers)
 
 
@@ -193,7 +193,7 @@ def _cells_of_column(X: Any, table_position: int, rows: np.ndarray) -> np.ndarra
 
 def _codes_of_texts(cells: np.ndarray) -> np.ndarray:
     """Return a category code for each cell of a column that is constant or not numeric."""
-    if any(len(str(cell)) > LONGEST_LABEL for cell in cells[:FEWEST_ROWS].tolist()):
+    if any(len(str(cell)) > MAX_LABEL_LENGTH for cell in cells[:MIN_CHECKED_ROWS].tolist()):
         return np.arange(len(cells))  # Long texts name no group, and comparing them is slow.
     return codes_of_cells(cells)
 
@@ -201,59 +201,57 @@ def _codes_of_texts(cells: np.ndarray) -> np.ndarray:
 def _read_columns(
     data: Data,
     rows: np.ndarray,
-    most_columns: int,
+    max_columns: int,
     rng: np.random.Generator,
     column_cache: ColumnCache,
 ) -> _Columns:
-    """Read the columns of the table, or at most `most_columns` of them, selected at random.
+    """Read the columns of the table, or at most `max_columns` of them, selected at random.
 
     Columns whose name suggests a group number are always selected. In an array without names,
     columns of integers are selected before others.
     """
-    X, most_columns = data.X, min(most_columns, MOST_COLUMNS)
+    X, max_columns = data.X, min(max_columns, MOST_COLUMNS)
     if not n_columns(X) or hasattr(X, "tocsr"):
-        return _Columns.read(np.empty((data.n_rows, 0)), (), rows)
+        return _Columns.from_table(np.empty((data.n_rows, 0)), (), rows)
     all_column_names = column_names(X)
     X = np.asarray(X) if all_column_names is None else X
     n_columns_of_X = X.shape[1]
     chosen_columns = np.arange(n_columns_of_X)
-    if n_columns_of_X > most_columns:
+    if n_columns_of_X > max_columns:
         named_columns = [
             j
             for j, column_name in enumerate(all_column_names or ())
-            if NAME_OF_GROUP.search(column_name)
-        ][:most_columns]
+            if GROUP_NAME_PATTERN.search(column_name)
+        ][:max_columns]
         other_columns = rng.permutation(np.setdiff1d(chosen_columns, named_columns))
         if all_column_names is None and X.dtype.kind == "f":
-            first_rows = X[:FEWEST_ROWS]
+            first_rows = X[:MIN_CHECKED_ROWS]
             is_integer_column = (first_rows == np.floor(first_rows)).all(axis=0)
             other_columns = other_columns[
                 np.argsort(~is_integer_column[other_columns], kind="stable")
             ]
         chosen_columns = np.sort(
-            np.r_[named_columns, other_columns[: most_columns - len(named_columns)]].astype(
-                np.int64
-            )
+            np.r_[named_columns, other_columns[: max_columns - len(named_columns)]].astype(np.int64)
         )
     table_positions = tuple(chosen_columns.tolist())
     if len(rows) < data.n_rows:
-        return _Columns.read(X, table_positions, rows)
+        return _Columns.from_table(X, table_positions, rows)
     if table_positions not in column_cache:
-        column_cache[table_positions] = _Columns.read(X, table_positions, rows)
+        column_cache[table_positions] = _Columns.from_table(X, table_positions, rows)
     return column_cache[table_positions]
 
 
 def _rows_of_slices(
-    X: Any, table_positions: Sequence[int], n_rows: int, most_rows: int, rng: np.random.Generator
+    X: Any, table_positions: Sequence[int], n_rows: int, max_rows: int, rng: np.random.Generator
 ) -> list[np.ndarray | None]:
     """Return, for each column, the rows whose number in it lies in a random interval.
 
-    Each interval is chosen to contain about `most_rows` rows. Rows with equal or nearly equal
+    Each interval is chosen to contain about `max_rows` rows. Rows with equal or nearly equal
     numbers stay together, unlike in a random sample. The entry is None if the column is not
     numeric, or if too many rows share a few numbers.
     """
     random_draws = [(rng.choice(n_rows, 2000), rng.random()) for _ in table_positions]
-    slice_share = most_rows / n_rows
+    slice_share = max_rows / n_rows
     rows_by_column: list[np.ndarray] | None = None
     if isinstance(X, np.ndarray) and X.dtype == np.float64:
         sampled_numbers = [
@@ -279,7 +277,7 @@ def _rows_of_slices(
                 slice_rows = np.flatnonzero(
                     (column_numbers >= lower_bound) & (column_numbers <= upper_bound)
                 )
-        rows_of_slices.append(slice_rows if len(slice_rows) <= 2 * most_rows else None)
+        rows_of_slices.append(slice_rows if len(slice_rows) <= 2 * max_rows else None)
     return rows_of_slices
 
 
@@ -310,9 +308,9 @@ def _rows_between(
     """
     lower_bounds, upper_bounds = interval_bounds.T[:, :, None]
     found_rows_by_column: list[list[np.ndarray]] = [[] for _ in column_numbers]
-    for block_start in range(0, len(feature_table), ROWS_OF_BLOCK):
+    for block_start in range(0, len(feature_table), ROWS_PER_BLOCK):
         block_columns = np.ascontiguousarray(
-            feature_table[block_start : block_start + ROWS_OF_BLOCK, column_numbers].T
+            feature_table[block_start : block_start + ROWS_PER_BLOCK, column_numbers].T
         )
         if not np.isfinite(block_columns.sum()):
             return None
@@ -328,51 +326,60 @@ def _rows_between(
 # ---------------------------------------------------------------- near copies
 
 
-def _copies_check(
+def _check_copies(
     data: Data, rng: np.random.Generator, column_cache: ColumnCache
 ) -> Finding | None:
     if data.groups is not None or data.dependent:
         return None
     n_rows = data.n_rows
-    is_large = n_rows > MOST_ROWS
+    is_large = n_rows > MAX_SEARCHED_ROWS
     searched_rows = (
-        np.sort(rng.choice(n_rows, MOST_ROWS, replace=False)) if is_large else np.arange(n_rows)
+        np.sort(rng.choice(n_rows, MAX_SEARCHED_ROWS, replace=False))
+        if is_large
+        else np.arange(n_rows)
     )
     columns = _read_columns(
         data, searched_rows, max(2, MOST_CELLS // len(searched_rows)), rng, column_cache
     )
-    is_measured = columns.is_number & (columns.n_values >= FEWEST_NUMERIC_VALUES)
+    is_continuous = columns.is_number & (columns.n_values >= FEWEST_NUMERIC_VALUES)
     is_category = (
-        (columns.n_values > 1) & (columns.n_values - 1 < len(searched_rows) / 2) & ~is_measured
+        (columns.n_values > 1) & (columns.n_values - 1 < len(searched_rows) / 2) & ~is_continuous
     )
-    measured_columns, category_columns = np.flatnonzero(is_measured), np.flatnonzero(is_category)
-    if len(measured_columns) < 2:
+    continuous_columns, category_columns = (
+        np.flatnonzero(is_continuous),
+        np.flatnonzero(is_category),
+    )
+    if len(continuous_columns) < 2:
         return None
-    std_by_column = columns.numbers[measured_columns].std(axis=1)
+    std_by_column = columns.numbers[continuous_columns].std(axis=1)
     if is_large:
-        finest_column = columns.positions[
-            measured_columns[columns.n_values[measured_columns].argmax()]
+        most_varied_column = columns.positions[
+            continuous_columns[columns.n_values[continuous_columns].argmax()]
         ]
-        (slice_rows,) = _rows_of_slices(columns.X, [finest_column], n_rows, MOST_ROWS, rng)
+        (slice_rows,) = _rows_of_slices(
+            columns.X, [most_varied_column], n_rows, MAX_SEARCHED_ROWS, rng
+        )
         if slice_rows is not None:
             searched_rows, columns = (
                 slice_rows,
-                _Columns.read(columns.X, columns.positions, slice_rows),
+                _Columns.from_table(columns.X, columns.positions, slice_rows),
             )
-    outcome = outcome_of(data.codes, data.y, searched_rows)
+    outcome = make_outcome(data.codes, data.y, searched_rows)
     # A column may be constant in the slice of rows, and then it has no numbers.
-    is_numeric_in_rows = columns.is_number[measured_columns]
-    measured_columns, std_by_column = (
-        measured_columns[is_numeric_in_rows],
+    is_numeric_in_rows = columns.is_number[continuous_columns]
+    continuous_columns, std_by_column = (
+        continuous_columns[is_numeric_in_rows],
         std_by_column[is_numeric_in_rows],
     )
-    if outcome is None or len(measured_columns) < 2:
+    if outcome is None or len(continuous_columns) < 2:
         return None
-    X = np.ascontiguousarray(columns.numbers[measured_columns].T)
+    X = np.ascontiguousarray(columns.numbers[continuous_columns].T)
     column_scales = ColumnScales(
-        std_by_column, columns.n_values[measured_columns], columns.steps(measured_columns)
+        std_by_column,
+        columns.n_values[continuous_columns],
+        columns.median_steps(continuous_columns),
     )
-    category_codes = _codes_of_frequent_values(columns.codes[measured_columns])
+    category_codes = _codes_of_frequent_values(columns.codes[continuous_columns])
     near_copies = find_copies(
         X, _combine_codes(category_codes) if category_codes else None, outcome, rng, column_scales
     )
@@ -394,8 +401,8 @@ def _codes_of_frequent_values(value_codes: np.ndarray) -> list[np.ndarray]:
     category_codes = []
     for column_codes in value_codes:
         value_counts = np.bincount(column_codes)
-        frequent_values = np.flatnonzero(value_counts > LUMP_SHARE * len(column_codes))
-        if len(frequent_values) and len(value_counts) > FEWEST_VALUES_OF_LUMPS:
+        frequent_values = np.flatnonzero(value_counts > FREQUENT_VALUE_SHARE * len(column_codes))
+        if len(frequent_values) and len(value_counts) > MIN_DISTINCT_FOR_FREQUENT:
             category_of_value = np.zeros(len(value_counts), dtype=np.int64)
             category_of_value[frequent_values] = 1 + np.arange(len(frequent_values))
             category_codes.append(category_of_value[column_codes])
@@ -412,19 +419,21 @@ def _combine_codes(codes_by_column: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def _copies_finding(copies: NearCopies) -> Finding:
-    cluster_size = round(copies.size)
-    other_rows = (
+    cluster_size = round(copies.cluster_size)
+    other_rows_text = (
         "another row is" if cluster_size == 2 else f"about {cluster_size - 1} other rows are"
     )
     sentence = (
-        f"{copies.share:.0%} of the rows lie in small clusters: {other_rows} much nearer to them "
-        f"than the next one, which is {copies.ratio:.1f} times as far away (of independent rows 5% "
+        f"{copies.gap_share:.0%} of the rows lie in small clusters: {other_rows_text} much nearer "
+        "to them "
+        f"than the next one, which is {copies.gap_ratio:.1f} times as far away (of independent "
+        "rows 5% "
         "do)."
     )
-    if copies.errors > 3 and copies.inside - copies.outside > 0.1:
+    if copies.drop_in_std_errors > 3 and copies.agreement_inside - copies.agreement_outside > 0.1:
         sentence += (
-            f" Within a cluster y agree by {copies.inside:.2f}, with the rows beyond by "
-            f"{copies.outside:.2f} (0 is chance, 1 is equal)."
+            f" Within a cluster y agree by {copies.agreement_inside:.2f}, with the rows beyond by "
+            f"{copies.agreement_outside:.2f} (0 is chance, 1 is equal)."
         )
     return Finding(
         "near-copies",
@@ -437,28 +446,30 @@ def _copies_finding(copies: NearCopies) -> Finding:
 # ---------------------------------------------------------------- rows in order
 
 
-def _order_check(data: Data, rng: np.random.Generator, column_cache: ColumnCache) -> Finding | None:
+def _check_order(data: Data, rng: np.random.Generator, column_cache: ColumnCache) -> Finding | None:
     if data.dependent:
         return None
-    rows = _consecutive_rows(np.arange(data.n_rows), MOST_ROWS_IN_ORDER, rng)
-    outcome = outcome_of(data.codes, data.y, rows)
+    rows = _consecutive_rows(np.arange(data.n_rows), MAX_ORDER_ROWS, rng)
+    outcome = make_outcome(data.codes, data.y, rows)
     if outcome is None:
         return None
-    order_of_rows = order_of_outcomes(outcome, None if data.groups is None else data.groups[rows])
+    order_of_rows = lag_one_correlation(outcome, None if data.groups is None else data.groups[rows])
     if order_of_rows is None:
         return None
-    rows = _consecutive_rows(rows, MOST_ROWS_EXPLAINED, rng)
+    rows = _consecutive_rows(rows, MAX_REGRESSION_ROWS, rng)
     columns = _read_columns(data, rows, MOST_CELLS // len(rows), rng, column_cache)
     numbers_or_codes = np.where(columns.is_number[:, None], columns.numbers, columns.codes)
     X = np.ascontiguousarray(numbers_or_codes[columns.n_values > 1].T)
-    ordered_columns = columns_in_order(X)
-    residual_text, outcome_of_explained_rows = "", outcome_of(data.codes, data.y, rows)
-    if len(ordered_columns) and outcome_of_explained_rows is not None:
-        residual_correlation, residual_bound = order_given_columns(
-            X[:, ordered_columns], outcome_of_explained_rows
+    ordered_columns = find_ordered_columns(X)
+    residual_text, regression_outcome = "", make_outcome(data.codes, data.y, rows)
+    if len(ordered_columns) and regression_outcome is not None:
+        residual_correlation, residual_bound = correlation_given_columns(
+            X[:, ordered_columns], regression_outcome
         )
         order_of_rows = replace(
-            order_of_rows, residual=residual_correlation, residual_bound=residual_bound
+            order_of_rows,
+            residual_correlation=residual_correlation,
+            residual_critical_value=residual_bound,
         )
         residual_text = f", and by {residual_correlation:.2f} after what columns of X explain"
     if not order_of_rows.is_found:
@@ -467,19 +478,19 @@ def _order_check(data: Data, rng: np.random.Generator, column_cache: ColumnCache
         "rows-in-order",
         f"Rows that follow each other have similar y: they agree by {order_of_rows.correlation:.2f}"
         f"{residual_text} (0 is chance; a random order of the rows exceeds "
-        f"{order_of_rows.bound:.2f} in 1 of "
+        f"{order_of_rows.critical_value:.2f} in 1 of "
         "2,000 tables).",
         "If the rows were taken one after the other, give time=; if rows of one case stand "
         "together, give groups. Shuffled folds test a row by its neighbours.",
     )
 
 
-def _consecutive_rows(rows: np.ndarray, most_rows: int, rng: np.random.Generator) -> np.ndarray:
-    """Return at most `most_rows` consecutive rows, starting at a random row."""
-    if len(rows) <= most_rows:
+def _consecutive_rows(rows: np.ndarray, max_rows: int, rng: np.random.Generator) -> np.ndarray:
+    """Return at most `max_rows` consecutive rows, starting at a random row."""
+    if len(rows) <= max_rows:
         return rows
-    first_position = int(rng.integers(len(rows) - most_rows + 1))
-    return rows[first_position : first_position + most_rows]
+    first_position = int(rng.integers(len(rows) - max_rows + 1))
+    return rows[first_position : first_position + max_rows]
 
 
 # ---------------------------------------------------------------- group numbers
@@ -491,47 +502,49 @@ def _group_numbers(
     if data.groups is not None:
         return None
     n_rows, all_column_names = data.n_rows, column_names(data.X)
-    rows = np.arange(min(n_rows, MOST_ROWS_OF_GROUPS))
-    outcome_of_first_rows = outcome_of(data.codes, data.y, rows)
+    rows = np.arange(min(n_rows, MAX_GROUP_ROWS))
+    outcome_of_first_rows = make_outcome(data.codes, data.y, rows)
     columns = _read_columns(data, rows, max(8, MOST_CELLS // len(rows)), rng, column_cache)
     rows_by_position: dict[int, np.ndarray | None] = {}
-    if n_rows > MOST_ROWS_OF_GROUPS:
+    if n_rows > MAX_GROUP_ROWS:
         numeric_positions = [
             columns.positions[j] for j in np.flatnonzero(columns.is_number).tolist()
         ]
-        slice_rows = _rows_of_slices(columns.X, numeric_positions, n_rows, MOST_ROWS_OF_GROUPS, rng)
+        slice_rows = _rows_of_slices(columns.X, numeric_positions, n_rows, MAX_GROUP_ROWS, rng)
         rows_by_position = dict(zip(numeric_positions, slice_rows, strict=True))
-    columns_by_name, columns_by_agreement = [], []
+    name_matches, agreement_matches = [], []
     for j, table_position in enumerate(columns.positions):
         outcome, value_codes, column_rows = outcome_of_first_rows, columns.codes[j], rows
         if table_position in rows_by_position:
             rows_of_slice = rows_by_position[table_position]
             if rows_of_slice is None:
                 continue
-            column_rows, outcome = rows_of_slice, outcome_of(data.codes, data.y, rows_of_slice)
-            (value_codes,) = _Columns.read(columns.X, [table_position], column_rows).codes
+            column_rows, outcome = rows_of_slice, make_outcome(data.codes, data.y, rows_of_slice)
+            (value_codes,) = _Columns.from_table(columns.X, [table_position], column_rows).codes
         n_values = int(value_codes.max()) + 1
-        if outcome is None or not FEWEST_VALUES <= n_values <= len(value_codes) / 2:
+        if outcome is None or not MIN_DISTINCT_VALUES <= n_values <= len(value_codes) / 2:
             continue
         if _only_repeats_rows(data, column_rows, n_values):
             continue
-        shown_name = (
+        column_label = (
             f"column {table_position}"
             if all_column_names is None
             else repr(escape_and_truncate(all_column_names[table_position], 40))
         )
-        group_agreement = group_number(value_codes, outcome, has_order=bool(columns.is_number[j]))
+        group_agreement = measure_agreement(
+            value_codes, outcome, has_order=bool(columns.is_number[j])
+        )
         if group_agreement is not None and group_agreement.is_found:
-            columns_by_agreement.append((shown_name, group_agreement))
+            agreement_matches.append((column_label, group_agreement))
         elif (
             all_column_names is not None
-            and NAME_OF_GROUP.search(shown_name)
-            and len(value_codes) <= MOST_ROWS_OF_NAMED * n_values
+            and GROUP_NAME_PATTERN.search(column_label)
+            and len(value_codes) <= MAX_ROWS_PER_NAMED_VALUE * n_values
         ):
-            columns_by_name.append((shown_name, n_values, len(value_codes)))
+            name_matches.append((column_label, n_values, len(value_codes)))
     return (
-        _groups_finding(columns_by_agreement, columns_by_name)
-        if columns_by_agreement or columns_by_name
+        _groups_finding(agreement_matches, name_matches)
+        if agreement_matches or name_matches
         else None
     )
 
@@ -548,28 +561,28 @@ def _only_repeats_rows(data: Data, rows: np.ndarray, n_values: int) -> bool:
 
 
 def _groups_finding(
-    columns_by_agreement: list[tuple[str, GroupNumber]], columns_by_name: list[tuple[str, int, int]]
+    agreement_matches: list[tuple[str, GroupAgreement]], name_matches: list[tuple[str, int, int]]
 ) -> Finding:
-    all_names = [column_name for column_name, _ in columns_by_agreement] + [
-        column_name for column_name, *_ in columns_by_name
+    all_names = [column_name for column_name, _ in agreement_matches] + [
+        column_name for column_name, *_ in name_matches
     ]
-    shown_names = ", ".join(all_names[:3]) + (
+    names_text = ", ".join(all_names[:3]) + (
         f" and {len(all_names) - 3} more columns" if all_names[3:] else ""
     )
     verb_text = "looks like the number" if len(all_names) == 1 else "look like numbers"
-    if columns_by_agreement:
-        column_name, group_agreement = columns_by_agreement[0]
+    if agreement_matches:
+        column_name, group_agreement = agreement_matches[0]
         neighbour_text = (
             "those of the next numbers" if group_agreement.has_order else "rows of other values"
         )
         evidence_text = (
             f"{column_name} has {group_agreement.n_values} values of "
-            f"{group_agreement.mean_rows:.1f} rows each, whose y agree by "
-            f"{group_agreement.inside:.2f}, and with {neighbour_text} by "
-            f"{group_agreement.outside:.2f} (0 is chance, 1 is equal)."
+            f"{group_agreement.mean_rows_per_value:.1f} rows each, whose y agree by "
+            f"{group_agreement.agreement_inside:.2f}, and with {neighbour_text} by "
+            f"{group_agreement.agreement_outside:.2f} (0 is chance, 1 is equal)."
         )
     else:
-        column_name, n_values, n_cells = columns_by_name[0]
+        column_name, n_values, n_cells = name_matches[0]
         evidence_text = (
             f"{column_name} is named like one, and has {n_values} values of "
             f"{n_cells / n_values:.1f} "
@@ -577,7 +590,7 @@ def _groups_finding(
         )
     return Finding(
         "group-numbers",
-        f"{shown_names} {verb_text} of a group of rows. {evidence_text}",
+        f"{names_text} {verb_text} of a group of rows. {evidence_text}",
         "If new rows come from other groups, drop the column and give it as groups (--groups at "
         "the command line), so that splits keep a group together, as GroupKFold does.",
     )
@@ -591,7 +604,7 @@ def event_findings(data: Data, losses: Iterable[Loss]) -> Iterator[Finding]:
     names_by_events: dict[Events, list[str]] = {}
     for loss in losses:
         events = loss.events(data)
-        if events is not None and events.count < events.enough:
+        if events is not None and events.count < events.sufficient_count:
             names_by_events.setdefault(events, []).append(escape_and_truncate(loss.name, 60))
     for events, loss_names in names_by_events.items():
         distinct_names = list(dict.fromkeys(loss_names))
@@ -603,15 +616,16 @@ def rarest_class_findings(data: Data) -> Iterator[Finding]:
     """Yield a finding if a class has too few rows for a ROC curve and its rates."""
     if data.codes is None:
         return
-    events = Events.of_class(data)
-    if events.count < events.enough:
+    events = Events.from_class(data)
+    if events.count < events.sufficient_count:
         yield _few_events_finding(events, "The ROC curve and the rates at its thresholds rest")
 
 
 def _few_events_finding(events: Events, subject: str) -> Finding:
     return Finding(
         "few-events",
-        f"{subject} on only {events.count} {events.noun} (fewer than {events.enough}): a single "
+        f"{subject} on only {events.count} {events.noun} (fewer than {events.sufficient_count}): a "
+        "single "
         "one of them changes the value considerably, and the interval may contain the true value "
         "less often than its level states.",
         "Collect more rows of this kind before you rely on the value.",

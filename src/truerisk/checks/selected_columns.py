@@ -15,7 +15,8 @@ similar* than chance allows.
 :math:`Q = \sum_j (z_j - \bar z)^2` is compared with the scaled chi-squared distribution that has
 its mean :math:`\operatorname{tr}(CR)` and its variance :math:`2\operatorname{tr}(CRCR)` for equal
 effects, where C is the centring matrix and R holds the correlations of the columns given y. Unequal
-effects make Q larger, so the false alarm rate is at most `LEVEL`, up to the approximation.
+effects make Q larger, so the false alarm rate is at most `SIGNIFICANCE_LEVEL`, up to the
+approximation.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerisk.checks.columns import ColumnView
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.results.finding import Finding
 
-LEVEL = 1e-3  # significance level of the test
+SIGNIFICANCE_LEVEL = 1e-3  # significance level of the test
 LARGEST_P_VALUE = 0.1  # Nine of ten columns must have a smaller p-value.
 FEWEST_COLUMNS = 5  # fewest columns for which the test is made
 MOST_COLUMNS = (
@@ -39,40 +40,43 @@ MOST_COLUMNS = (
 
 
 @frozen
-class Spread:
+class ZScoreSpread:
     """Observed and expected spread of the columns' z statistics, with a p-value."""
 
     n_columns: int
-    weakest: float
-    observed: float
-    expected: float
-    chance: float
+    p_value_quantile: float
+    observed_spread: float
+    expected_spread: float
+    p_value: float
 
     @property
     def is_too_small(self) -> bool:
-        """True if the probability of so small a spread by chance is below `LEVEL`."""
-        return self.chance < LEVEL
+        """True if the probability of so small a spread by chance is below `SIGNIFICANCE_LEVEL`."""
+        return self.p_value < SIGNIFICANCE_LEVEL
 
 
 def selection_findings(data: Data, columns: ColumnView | None) -> Iterator[Finding]:
     """Yield a finding if all columns are associated with y by nearly the same strength."""
     if columns is None or data.y.ndim != 1:
         return
-    spread_of_z = spread_of(columns.numbers, data)
+    spread_of_z = measure_z_spread(columns.numbers, data)
     if spread_of_z is None or not spread_of_z.is_too_small:
         return
     yield Finding(
         "selection-outside",
-        f"Nine of ten columns are associated with y (p < {number(spread_of_z.weakest)}), and all "
-        f"about equally: their z-scores spread by {spread_of_z.observed:.2f} where their noise "
-        f"alone makes {spread_of_z.expected:.2f}. Columns look like that when they were selected "
+        f"Nine of ten columns are associated with y (p < "
+        f"{format_number(spread_of_z.p_value_quantile)}), and all "
+        f"about equally: their z-scores spread by {spread_of_z.observed_spread:.2f} where their "
+        "noise "
+        f"alone makes {spread_of_z.expected_spread:.2f}. Columns look like that when they were "
+        "selected "
         "with these y's before the search saw them; no level of the audit can undo it.",
         "Put the selection into the pipeline, make_pipeline(SelectKBest(k=…), model), and give "
         "the search all columns.",
     )
 
 
-def spread_of(X: np.ndarray, data: Data) -> Spread | None:
+def measure_z_spread(X: np.ndarray, data: Data) -> ZScoreSpread | None:
     """Compare the spread of the columns' z statistics with its null distribution.
 
     Return None if there are too few columns or rows.
@@ -89,12 +93,12 @@ def spread_of(X: np.ndarray, data: Data) -> Spread | None:
     X = X[:, varying_columns]
     residuals = _residuals(X, data)
     t_squared, p_values = _f_tests(X, residuals, numerator_df, residual_df)
-    weakest = float(np.quantile(p_values, 0.9))
-    if weakest >= LARGEST_P_VALUE:
-        return Spread(len(p_values), weakest, 1.0, 1.0, 1.0)
+    p_value_quantile = float(np.quantile(p_values, 0.9))
+    if p_value_quantile >= LARGEST_P_VALUE:
+        return ZScoreSpread(len(p_values), p_value_quantile, 1.0, 1.0, 1.0)
     z_scores = np.sqrt(2 * residual_df) * np.arcsinh(np.sqrt(t_squared / (2 * residual_df)))
     return _compare_with_chance(
-        z_scores, weakest, residuals, _variance_of_z(t_squared, numerator_df), X, data
+        z_scores, p_value_quantile, residuals, _variance_of_z(t_squared, numerator_df), X, data
     )
 
 
@@ -128,16 +132,16 @@ def _variance_of_z(t_squared: np.ndarray, df: int) -> float:
 
 
 def _compare_with_chance(
-    z: np.ndarray,
-    weakest_p_value: float,
+    z_scores: np.ndarray,
+    p_value_quantile: float,
     residuals: np.ndarray,
     z_variance: float,
     X: np.ndarray,
     data: Data,
-) -> Spread:
+) -> ZScoreSpread:
     from scipy.special import chdtr
 
-    n_columns = len(z)
+    n_columns = len(z_scores)
     unit_residuals = residuals / np.sqrt(
         np.maximum((residuals**2).sum(axis=0), np.finfo(float).tiny)
     )
@@ -149,15 +153,15 @@ def _compare_with_chance(
     CR = R - R.mean(axis=0)
     mean_of_Q = z_variance * max(float(np.trace(CR)), 1e-12)
     variance_of_Q = z_variance**2 * max(2 * float((CR * CR.T).sum()), 1e-12)
-    Q = float(((z - z.mean()) ** 2).sum())
+    Q = float(((z_scores - z_scores.mean()) ** 2).sum())
     chi2_scale, degrees_of_freedom = (
         variance_of_Q / (2 * mean_of_Q),
         2 * mean_of_Q**2 / variance_of_Q,
     )
     p_value = float(chdtr(degrees_of_freedom, Q / chi2_scale))
-    return Spread(
+    return ZScoreSpread(
         n_columns,
-        weakest_p_value,
+        p_value_quantile,
         float(np.sqrt(Q / (n_columns - 1))),
         float(np.sqrt(mean_of_Q / (n_columns - 1))),
         p_value,

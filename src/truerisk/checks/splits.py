@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerisk.data.data import Data
-from truerisk.plan.leaks import leaks_of
+from truerisk.plan.leaks import find_leaks
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding
 
-FEWEST_ROWS = 10
+FEWEST_TEST_ROWS = 10
 
 
-def row_findings(data: Data, n_candidates: int) -> list[Finding]:
+def candidate_count_findings(data: Data, n_candidates: int) -> list[Finding]:
     """Return a finding if the candidates are more than half as many as the rows."""
     if n_candidates <= data.n_rows / 2:
         return []
@@ -33,7 +33,7 @@ def split_findings(data: Data, plan: Plan) -> list[Finding]:
 
 
 def _leak_findings(data: Data, plan: Plan) -> Iterator[Finding]:
-    leaking_rows_by_kind = leaks_of(data, plan, "copies", "groups")
+    leaking_rows_by_kind = find_leaks(data, plan, "copies", "groups")
     if len(leaking_rows := leaking_rows_by_kind["copies"]):
         yield Finding(
             "duplicate-rows",
@@ -68,9 +68,9 @@ def _class_findings(data: Data, plan: Plan) -> Iterator[Finding]:
         ]
         common_classes = np.flatnonzero(class_sizes >= plan.n_questions)
         test_sets_without_class = [
-            question_number
-            for question_number in range(plan.n_questions)
-            if not np.isin(common_classes, data.codes[plan.test_rows(question_number)[0]]).all()
+            test_set_number
+            for test_set_number in range(plan.n_questions)
+            if not np.isin(common_classes, data.codes[plan.test_rows(test_set_number)[0]]).all()
         ]
     if train_sets_without_class or test_sets_without_class:
         kind_of_set = "training" if train_sets_without_class else "test"
@@ -85,7 +85,7 @@ def _class_findings(data: Data, plan: Plan) -> Iterator[Finding]:
 
 def _size_findings(plan: Plan) -> Iterator[Finding]:
     smallest_test_size = int(plan.test_sizes.min())
-    if 1 < smallest_test_size < FEWEST_ROWS or (
+    if 1 < smallest_test_size < FEWEST_TEST_ROWS or (
         smallest_test_size == 1 and int(plan.test_sizes.max()) > 1
     ):
         yield Finding(

@@ -12,11 +12,11 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the `truerisk` command, and handle Ctrl-C and SIGTERM even while modules are loading."""
-    from truerisk.cli.signals import interrupted_code, sigterm_as_interrupt
+    from truerisk.cli.signals import interruption_exit_code, sigterm_as_interrupt
 
     with sigterm_as_interrupt():
         try:
             from truerisk.cli.app import run
         except KeyboardInterrupt:
-            sys.exit(interrupted_code())
+            sys.exit(interruption_exit_code())
         run()

@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 
 import click
 
-from truerisk.cli.output import in_options, say, show
-from truerisk.cli.signals import interrupted_code, interruption_message, sigterm_as_interrupt
-from truerisk.cli.streams import NotPrinted, Streams, whole_streams
-from truerisk.core.arguments import NEW_NAMES
+from truerisk.cli.output import print_stderr, reword_for_command_line, show
+from truerisk.cli.signals import interruption_exit_code, interruption_message, sigterm_as_interrupt
+from truerisk.cli.streams import OutputStreams, StdoutWriteError, replace_standard_streams
+from truerisk.core.arguments import NEW_NAME_BY_OLD
 from truerisk.core.errors import (
     BadArgument,
     BadData,
@@ -28,7 +28,7 @@ from truerisk.core.errors import (
 from truerisk.core.version import __version__
 
 _FULL_DISK_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # These errors mean a full disk.
-FAILURE, USAGE, BAD_DATA, INCOMPLETE = 1, 2, 3, 5
+EXIT_FAILURE, EXIT_USAGE, EXIT_BAD_DATA, EXIT_INCOMPLETE = 1, 2, 3, 5
 _PYTHON_NAME_BY_OPTION = {  # Some command-line options have another name as arguments in Python.
     "confidence": "confidence_level",
     "errors": "error",
@@ -127,83 +127,89 @@ def cli() -> None:
 
 def run(arguments: list[str] | None = None) -> NoReturn:
     """Run the command line and exit with its code; errors of truerisk show no traceback."""
-    with whole_streams() as streams, sigterm_as_interrupt():
+    with replace_standard_streams() as streams, sigterm_as_interrupt():
         exit_code = _flush_stdout(_run_command(arguments, streams), streams)
-    sys.exit(exit_code or (FAILURE if streams.has_lost_remarks else 0))
+    sys.exit(exit_code or (EXIT_FAILURE if streams.has_lost_remarks else 0))
 
 
 def _error_with_new_name(error: click.NoSuchOption) -> click.UsageError:
     """Return an error that names the new option if the user typed an option's former name."""
-    new_option = "--" + NEW_NAMES.get(error.option_name.lstrip("-"), "").replace("_", "-")
+    new_option = "--" + NEW_NAME_BY_OLD.get(error.option_name.lstrip("-"), "").replace("_", "-")
     known_options = [] if error.ctx is None else error.ctx.command.get_params(error.ctx)
     if not any(new_option in parameter.opts for parameter in known_options):
         return error
     return click.UsageError(f"{error.option_name} is now {new_option}.", error.ctx)
 
 
-def _run_command(arguments: list[str] | None, streams: Streams) -> int:
+def _run_command(arguments: list[str] | None, streams: OutputStreams) -> int:
     """Run the command line, print the error if there is one, and return the exit code."""
     original_stdout = sys.stdout
     try:
         exit_code = cli.main(arguments, prog_name="truerisk", standalone_mode=False)
     except (click.exceptions.Abort, KeyboardInterrupt):
         return _print_and_return_code(
-            f"{interruption_message()}; nothing was kept.", interrupted_code()
+            f"{interruption_message()}; nothing was kept.", interruption_exit_code()
         )
     except click.ClickException as error:
         message_buffer = io.StringIO()
         if isinstance(error, click.NoSuchOption):
             error = _error_with_new_name(error)
         error.show(message_buffer)
-        say(message_buffer.getvalue().removesuffix("\n"))
-        return USAGE if isinstance(error, click.UsageError) else error.exit_code
+        print_stderr(message_buffer.getvalue().removesuffix("\n"))
+        return EXIT_USAGE if isinstance(error, click.UsageError) else error.exit_code
     except SystemExit as error:  # Code of the user may call sys.exit. Our code never does.
         if sys.stdout is not original_stdout:  # click replaced stdout because its pipe is closed.
             streams.drop_stdout()
-            return FAILURE
+            return EXIT_FAILURE
         return _print_and_return_code(
             f"the code that was run called sys.exit({error.code!r}): let it return, or raise an "
             "error that says what is wrong.",
-            FAILURE,
+            EXIT_FAILURE,
         )
     except TrueRiskError as error:
-        exit_codes = {BadArgument: USAGE, UnknownName: USAGE, BadData: BAD_DATA}
-        exit_codes[StudyIncomplete] = INCOMPLETE
+        exit_codes = {BadArgument: EXIT_USAGE, UnknownName: EXIT_USAGE, BadData: EXIT_BAD_DATA}
+        exit_codes[StudyIncomplete] = EXIT_INCOMPLETE
         exit_code = next(
             (
                 exit_codes[error_class]
                 for error_class in type(error).__mro__
                 if error_class in exit_codes
             ),
-            FAILURE,
+            EXIT_FAILURE,
         )
-        option_by_argument = _options_of(sys.argv[1:] if arguments is None else arguments)
-        return _print_and_return_code(in_options(error.sentence, option_by_argument), exit_code)
+        option_by_argument = _map_arguments_to_options(
+            sys.argv[1:] if arguments is None else arguments
+        )
+        return _print_and_return_code(
+            reword_for_command_line(error.sentence, option_by_argument), exit_code
+        )
     except MemoryError:
-        return _print_and_return_code("out of memory: use fewer rows, columns or workers.", FAILURE)
+        return _print_and_return_code(
+            "out of memory: use fewer rows, columns or workers.", EXIT_FAILURE
+        )
     except BrokenPipeError:
         streams.drop_stdout()
-        return FAILURE
+        return EXIT_FAILURE
     except OSError as error:
-        if error.errno not in _FULL_DISK_ERRORS and not isinstance(error, NotPrinted):
+        if error.errno not in _FULL_DISK_ERRORS and not isinstance(error, StdoutWriteError):
             raise
         return _report_lost_output(error, streams)
     return exit_code if isinstance(exit_code, int) else 0
 
 
-def _flush_stdout(exit_code: int, streams: Streams) -> int:
+def _flush_stdout(exit_code: int, streams: OutputStreams) -> int:
     """Flush stdout and return `exit_code`, or the exit code of a failure if flushing fails."""
     try:
         sys.stdout.flush()
     except OSError as error:
         if error.errno == errno.EPIPE:  # The process that reads stdout has ended.
             streams.drop_stdout()
-            return exit_code or FAILURE
+            return exit_code or EXIT_FAILURE
         return exit_code or _report_lost_output(error, streams)
     return exit_code
 
 
-def _report_lost_output(error: OSError, streams: Streams) -> int:
+def _report_lost_output(error: OSError, streams: OutputStreams) -> int:
     """Report why the output on stdout is incomplete, and return the exit code."""
     streams.drop_stdout()
     remedy = (
@@ -212,11 +218,12 @@ def _report_lost_output(error: OSError, streams: Streams) -> int:
         else "Write it elsewhere,"
     )
     return _print_and_return_code(
-        f"the output is incomplete: {error.strerror}. {remedy} and run the command again.", FAILURE
+        f"the output is incomplete: {error.strerror}. {remedy} and run the command again.",
+        EXIT_FAILURE,
     )
 
 
-def _options_of(arguments: list[str]) -> dict[str, str]:
+def _map_arguments_to_options(arguments: list[str]) -> dict[str, str]:
     """Map the names of Python arguments to the options of the command that the user typed."""
     command: click.Command = cli
     for command_name in (" ".join(arguments[:2]), *arguments):
@@ -236,5 +243,5 @@ def _options_of(arguments: list[str]) -> dict[str, str]:
 
 
 def _print_and_return_code(sentence: str, exit_code: int) -> int:
-    say(f"truerisk: {' '.join(sentence.split())}")
+    print_stderr(f"truerisk: {' '.join(sentence.split())}")
     return exit_code

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.gate import gate_options
+from truerisk.cli.gate import bound_options
 from truerisk.cli.options import (
     check_store_folder,
     checks_option,
@@ -17,17 +17,22 @@ from truerisk.cli.options import (
     pass_options_as_namespace,
     read_splits,
     scoring_option,
-    store_path,
+    store_path_type,
 )
-from truerisk.cli.reviews import review_options
-from truerisk.cli.source import order_options, outcome_options, reading_options, source_options
+from truerisk.cli.reviews import add_validation_options
+from truerisk.cli.source import (
+    outcome_options,
+    reading_options,
+    source_options,
+    time_and_block_options,
+)
 from truerisk.core.registry import check_present
 
 
 @click.command()
 @source_options
 @outcome_options
-@order_options
+@time_and_block_options
 @click.option(
     "--models",
     metavar="WORDS",
@@ -52,17 +57,17 @@ from truerisk.core.registry import check_present
     help="Measure learning curves, too: cheap, all, or learners with commas.",
 )
 @click.option("--validate", is_flag=True, help="Also give calibration, net benefit, optimism.")
-@review_options(replicates=None)
+@add_validation_options(replicates=None)
 @confidence_option()
 @checks_option
-@gate_options
+@bound_options
 @page_options
 @json_option
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @n_jobs_option
 @click.option(
     "--store",
-    type=store_path,
+    type=store_path_type,
     callback=check_store_folder,
     help="Keep every fit in this file; a second run makes only the missing ones.",
 )

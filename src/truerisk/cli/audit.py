@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.gate import gate_options
+from truerisk.cli.gate import bound_options
 from truerisk.cli.options import (
     checks_option,
     confidence_option,
@@ -17,10 +17,10 @@ from truerisk.cli.options import (
     read_splits,
 )
 from truerisk.cli.source import (
-    order_options,
     outcome_options,
     reading_options,
     source_options,
+    time_and_block_options,
 )
 from truerisk.core.registry import check_present
 
@@ -29,7 +29,7 @@ from truerisk.core.registry import check_present
 @click.argument("search", metavar="SEARCH.py:FUNCTION")
 @source_options
 @outcome_options
-@order_options
+@time_and_block_options
 @click.option(
     "--level",
     type=click.Choice(["scores", "bbc", "pairs", "nested"]),
@@ -51,7 +51,7 @@ from truerisk.core.registry import check_present
 )
 @confidence_option()
 @checks_option
-@gate_options
+@bound_options
 @page_options
 @click.option("--allow-import", is_flag=True, help="Run the code of SEARCH.py.")
 @json_option

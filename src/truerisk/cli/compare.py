@@ -56,9 +56,13 @@ def compare(
     first_estimate, second_estimate = (
         RiskEstimate.from_json(file, max_bytes=max_result_bytes) for file in (first, second)
     )
-    rope_width = DEFAULT_ROPE if rope is None else rope
+    rope_half_width = DEFAULT_ROPE if rope is None else rope
     comparison = compared(
-        first_estimate, second_estimate, test=test, rope=rope_width, confidence_level=confidence
+        first_estimate,
+        second_estimate,
+        test=test,
+        rope=rope_half_width,
+        confidence_level=confidence,
     )
     show(comparison.to_json() if as_json else str(comparison))
     return 0

@@ -17,16 +17,16 @@ from truerisk.cli.options import (
     pass_options_as_namespace,
     scoring_option,
 )
-from truerisk.cli.output import print_warnings_at_end, say_columns, show, show_progress
+from truerisk.cli.output import print_column_numbers, print_warnings_at_end, show, show_progress
 from truerisk.cli.source import (
     Source,
     label_from_text,
-    order_options,
     outcome_options,
     positive_option,
+    read_source_and_print_notes,
     reading_options,
-    source_of,
     source_options,
+    time_and_block_options,
 )
 from truerisk.core.registry import check_present, suggestion_for
 
@@ -34,7 +34,7 @@ from truerisk.core.registry import check_present, suggestion_for
 @click.command()
 @source_options
 @outcome_options
-@order_options
+@time_and_block_options
 @click.option("--model", required=True, metavar="WORD", help="knn, lda, logistic, tree, …")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of the model."
@@ -55,10 +55,10 @@ def estimate(args: Any) -> None:
     \b
     truerisk estimate data.csv --target y --model knn --set n_neighbors=5 --cv loo
     """  # noqa: D301 - \b is for click
-    source = source_of(args)
+    source = read_source_and_print_notes(args)
     from truerisk.estimation.estimate import risk_curve
 
-    pipeline, params, _ = read_model(args.model, args.settings, source)
+    pipeline, params, _ = make_model(args.model, args.settings, source)
     option_names = ("cv", "scoring")
     curve_arguments: dict[str, Any] = {name: getattr(args, name) for name in option_names}
     curve_arguments |= {"confidence_level": args.confidence, "random_state": args.seed}
@@ -69,10 +69,10 @@ def estimate(args: Any) -> None:
         curve = risk_curve(pipeline, params, source.X, source.y, **curve_arguments)
     result = curve[0] if curve.procedure is None else curve.procedure
     show(result.to_json() if args.as_json else _estimate_as_text(result))
-    say_columns(source.columns, result.findings)
+    print_column_numbers(source.columns, result.findings)
 
 
-def read_model(
+def make_model(
     model_name: str, settings: tuple[str, ...], source: Source
 ) -> tuple[Any, dict[str, list[Any]] | None, dict[str, Any]]:
     """Return a learner's pipeline, its parameters set by --set (or None), and its default grid.
@@ -80,12 +80,12 @@ def read_model(
     Parameters may be named without the step: `max_depth` means `model__max_depth`.
     """
     check_present("truerisk.models.learners")
-    from truerisk.estimation.outer_splits import n_parts
+    from truerisk.estimation.outer_splits import max_n_parts
     from truerisk.models.learners import learner
 
     data_size: dict[str, Any] = {"n_rows": len(source.y), "n_classes": source.n_classes}
-    data_size["parts"] = n_parts(source, [None])
-    pipeline, grid = learner(model_name, source.task, **data_size, **source.layout)
+    data_size["parts"] = max_n_parts(source, [None])
+    pipeline, grid = learner(model_name, source.task, **data_size, **source.column_layout)
     # A short name such as `max_depth` stands for the parameter with the fewest `__`.
     model_parameters = [name for name in pipeline.get_params() if name.startswith("model__")]
     names_deepest_first = sorted(model_parameters, key=lambda name: -name.count("__"))
@@ -93,14 +93,14 @@ def read_model(
         name.rpartition("__")[2]: name for name in [*names_deepest_first, *grid]
     }
     params = {}
-    for setting in settings:
-        name, equals_sign, value_text = setting.partition("=")
+    for setting_text in settings:
+        name, equals_sign, value_text = setting_text.partition("=")
         if not equals_sign:
-            raise click.UsageError(f"--set {setting}: write NAME=VALUE, e.g. n_neighbors=5.")
+            raise click.UsageError(f"--set {setting_text}: write NAME=VALUE, e.g. n_neighbors=5.")
         full_name = name if name in pipeline.get_params() else full_name_by_short_name.get(name)
         if full_name is None:
             raise click.UsageError(
-                f"--set {setting}: {model_name} has no parameter "
+                f"--set {setting_text}: {model_name} has no parameter "
                 f"{name!r}{suggestion_for(name, full_name_by_short_name) or '.'} "
                 f"It has: {', '.join(sorted(full_name_by_short_name))}."
             )

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import with_options
-from truerisk.cli.output import say
+from truerisk.cli.options import combine_options
+from truerisk.cli.output import print_stderr
 from truerisk.core.registry import check_present
 
 if TYPE_CHECKING:
-    from truerisk.results.interval import Bounded, Scale
+    from truerisk.results.interval import ResultWithBounds, Scale
 
-CLAIM_OR_BOUND_MISSED = 4
+EXIT_CLAIM_OR_BOUND_MISSED = 4
 
 
 def _read_min_scores(
@@ -56,7 +56,7 @@ def _read_risk_bound(
         raise click.BadParameter(f"{value!r} is no bound; write a risk as in .25.") from None
 
 
-gate_options = with_options(
+bound_options = combine_options(
     click.option(
         "--fail-above",
         type=float,
@@ -88,7 +88,7 @@ def bounds_as_options(fail_above: float | None, min_score: Mapping[str, float]) 
     )
 
 
-def add_bounded_scores(scoring: Any, bounded_scores: Iterable[str], task: str) -> Any:
+def add_scores_with_bound(scoring: Any, bounded_scores: Iterable[str], task: str) -> Any:
     """Return the requested scores, followed by the further scores that have a bound."""
     from truerisk.losses.loss_words import DEFAULT_LOSSES
 
@@ -97,7 +97,7 @@ def add_bounded_scores(scoring: Any, bounded_scores: Iterable[str], task: str) -
     return [*requested_scores, *added_scores] if added_scores else scoring
 
 
-def refuse_bounds(
+def refuse_invalid_bounds(
     fail_above: float | None,
     min_score: Mapping[str, float],
     measured_scales: Mapping[str, Scale],
@@ -111,7 +111,7 @@ def refuse_bounds(
     check_present("truerisk.results.bounds")
     # This import stands in the function, so that --help works without NumPy.
     from truerisk.results.bounds import (
-        NAMES_OF_AUC,
+        AUC_SYNONYMS,
     )
 
     main_loss = next(iter(measured_scales))
@@ -128,7 +128,7 @@ def refuse_bounds(
         measured_name = next(
             (
                 known_name
-                for known_name in (name, NAMES_OF_AUC.get(name))
+                for known_name in (name, AUC_SYNONYMS.get(name))
                 if known_name in score_names
             ),
             None,
@@ -147,32 +147,34 @@ def refuse_bounds(
 
 
 def judge_bounds(
-    result: Bounded | None, fail_above: float | None, min_score: Mapping[str, float]
+    result: ResultWithBounds | None, fail_above: float | None, min_score: Mapping[str, float]
 ) -> int:
     """Print for each bound whether the result meets it; return exit code 4 if one is missed."""
     if result is None or (fail_above is None and not min_score):
         return 0
     # This import stands in the function, so that --help works without NumPy.
     check_present("truerisk.results.bounds")
-    from truerisk.results.bounds import NAMES_OF_AUC, judge
-    from truerisk.results.interval import Scale, honest_numbers_of
+    from truerisk.results.bounds import AUC_SYNONYMS, compare_with_bound
+    from truerisk.results.interval import Scale, get_honest_numbers
 
-    honest_numbers = honest_numbers_of(result)
-    refuse_bounds(
+    honest_estimates = get_honest_numbers(result)
+    refuse_invalid_bounds(
         fail_above,
         min_score,
         {
-            name: Scale(honest_number.largest_value)
-            for name, honest_number in honest_numbers.items()
+            name: Scale(honest_estimate.largest_value)
+            for name, honest_estimate in honest_estimates.items()
         },
     )
     verdicts = []
     if fail_above is not None:
-        honest_risk = next(iter(honest_numbers.values()))
-        verdicts.append(judge(honest_risk.as_error, fail_above, f"--fail-above {fail_above:.15g}"))
+        honest_risk = next(iter(honest_estimates.values()))
+        verdicts.append(
+            compare_with_bound(honest_risk.as_error, fail_above, f"--fail-above {fail_above:.15g}")
+        )
     for name, bound in min_score.items():
-        honest_score = honest_numbers[name if name in honest_numbers else NAMES_OF_AUC[name]]
-        verdicts.append(judge(honest_score, bound, f"--min-score {name}={bound:.15g}"))
+        honest_score = honest_estimates[name if name in honest_estimates else AUC_SYNONYMS[name]]
+        verdicts.append(compare_with_bound(honest_score, bound, f"--min-score {name}={bound:.15g}"))
     for _, sentence in verdicts:  # Every bound is reported, not only the first missed one.
-        say(sentence)
-    return CLAIM_OR_BOUND_MISSED if any(is_missed for is_missed, _ in verdicts) else 0
+        print_stderr(sentence)
+    return EXIT_CLAIM_OR_BOUND_MISSED if any(is_missed for is_missed, _ in verdicts) else 0

@@ -13,20 +13,20 @@ from typing import Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from truerisk.cli.output import split_words
-from truerisk.core.arguments import store_of
+from truerisk.cli.output import split_at_commas
+from truerisk.core.arguments import to_store_path
 from truerisk.core.errors import BadArgument, NotWritten
 from truerisk.results.writing import writable_path
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-Code = TypeVar("Code", int, None)
+ExitCode = TypeVar("ExitCode", int, None)
 
 
-def pass_options_as_namespace(command: Callable[[Any], Code]) -> Callable[..., Code]:
+def pass_options_as_namespace(command: Callable[[Any], ExitCode]) -> Callable[..., ExitCode]:
     """Decorate a command so that it receives all options as attributes of one namespace."""
 
     @wraps(command)
-    def command_with_namespace(**options: Any) -> Code:
+    def command_with_namespace(**options: Any) -> ExitCode:
         return command(SimpleNamespace(**options))
 
     return command_with_namespace
@@ -47,7 +47,7 @@ def _read_workers(
     )
 
 
-def with_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+def combine_options(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
     """Combine several click options in one decorator; the help shows them in this order."""
 
     def decorator(command: Command) -> Command:
@@ -75,13 +75,15 @@ n_jobs_option = click.option(
 )
 
 
-def one_of(option: str, option_value: Any, other_option: str, other_option_value: Any) -> None:
+def refuse_both_options(
+    option: str, option_value: Any, other_option: str, other_option_value: Any
+) -> None:
     """Raise if the user gave both of two options that exclude each other."""
     if option_value is not None and other_option_value is not None:
         raise click.UsageError(f"{other_option} stands instead of {option}: give one of them.")
 
 
-def splits_name(splits_text: str) -> int | str:
+def parse_splits(splits_text: str) -> int | str:
     """Return the value of `--cv` as a number of unshuffled folds, or as the name of a method."""
     return int(splits_text) if splits_text.isdecimal() else splits_text
 
@@ -90,7 +92,7 @@ def read_splits(
     ctx: click.Context, option: click.Parameter, splits_text: str | None
 ) -> int | str | None:
     """Return the number of folds or the method that `--cv` or `--outer` names, or None."""
-    return None if splits_text is None else splits_name(splits_text)
+    return None if splits_text is None else parse_splits(splits_text)
 
 
 cv_option = click.option(
@@ -106,7 +108,7 @@ def read_scoring(
     ctx: click.Context, option: click.Parameter, scoring_text: str | None
 ) -> str | list[str] | None:
     """Return the score that `--scoring` names, or a list if it names several with commas."""
-    score_names = split_words("--scoring", scoring_text, "score", "roc_auc,f1")
+    score_names = split_at_commas("--scoring", scoring_text, "score", "roc_auc,f1")
     if score_names is None or len(score_names) == 1:
         return score_names and score_names[0]
     if len(set(score_names)) < len(score_names):
@@ -150,7 +152,7 @@ checks_option = click.option(
 )
 
 
-store_path = click.Path(dir_okay=False, path_type=Path)
+store_path_type = click.Path(dir_okay=False, path_type=Path)
 
 
 def check_store_folder(
@@ -160,7 +162,7 @@ def check_store_folder(
 
     Without this check the error message would be about the lock file of the store.
     """
-    if store is not None and not store_of(store, "--store").absolute().parent.is_dir():
+    if store is not None and not to_store_path(store, "--store").absolute().parent.is_dir():
         raise click.BadParameter(f"there is no folder '{store.parent}'.")
     return store
 
@@ -195,7 +197,7 @@ figures_option = click.option(
     callback=_check_figures_folder,
     help="Write its figures into this folder: SVG, PNG (300 dpi), PDF.",
 )
-page_options = with_options(
+page_options = combine_options(
     click.option(
         "--report", metavar="PATH", callback=_check_page_path, help="Write the HTML page."
     ),
@@ -203,12 +205,12 @@ page_options = with_options(
 )
 
 
-def typed_command(context: click.Context, omitted_options: tuple[str, ...]) -> str:
+def format_command_line(context: click.Context, omitted_options: tuple[str, ...]) -> str:
     """Return the command line that the user typed, without the options named in `omitted_options`.
 
     Files are shown without their folders, since a page is shared and folders are private.
     """
-    typed_words = ["truerisk", str(context.info_name)]
+    command_words = ["truerisk", str(context.info_name)]
     for param in context.command.params:
         name = str(param.name)
         value = context.params.get(name)
@@ -216,8 +218,8 @@ def typed_command(context: click.Context, omitted_options: tuple[str, ...]) -> s
             continue
         option_values = tuple(value.items()) if isinstance(value, dict) else value
         for single_value in option_values if isinstance(option_values, tuple) else [option_values]:
-            typed_words += [] if single_value is None else _option_as_words(param, single_value)
-    return shlex.join(typed_words)
+            command_words += [] if single_value is None else _option_as_words(param, single_value)
+    return shlex.join(command_words)
 
 
 def _option_as_words(param: click.Parameter, value: Any) -> list[str]:

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.core.errors import FindingWarning, MissingExtra, visible
-from truerisk.core.mentions import OMITTED, Mention, Sentence
-from truerisk.core.progress import progress_shown, progress_switch
+from truerisk.core.errors import FindingWarning, MissingExtra, escape_invisible
+from truerisk.core.mentions import OMITTED_OPTION, Mention, Sentence
+from truerisk.core.progress import progress_display, progress_switch
 
 if TYPE_CHECKING:
     from truerisk.results.finding import Finding
 
 
-def say(text: str) -> None:
+def print_stderr(text: str) -> None:
     """Print text on stderr, where notes, warnings and errors go."""
     show(text, err=True)
 
@@ -31,15 +31,15 @@ def show(text: str, *, err: bool = False) -> None:
     All output of the commands is printed by this function. Control characters can occur in names
     or labels of a file.
     """
-    click.echo("\n".join(map(visible, text.split("\n"))), err=err)
+    click.echo("\n".join(map(escape_invisible, text.split("\n"))), err=err)
 
 
-def in_options(sentence: str, option_by_argument: Mapping[str, str]) -> str:
+def reword_for_command_line(sentence: str, option_by_argument: Mapping[str, str]) -> str:
     """Replace the Python arguments that a sentence mentions by the options of the command.
 
     >>> from truerisk.core.arguments import mention
     >>> sentence = Sentence(f"a='b' is no group; name it by {mention('groups', 'my site')}.")
-    >>> in_options(sentence, {"a": "--a", "groups": "--groups"})
+    >>> reword_for_command_line(sentence, {"a": "--a", "groups": "--groups"})
     "a='b' is no group; name it by --groups 'my site'."
     """
     sentence_parts = sentence.parts if isinstance(sentence, Sentence) else (sentence,)
@@ -59,38 +59,44 @@ def _sentence_part_as_text(
     if not isinstance(sentence_part, Mention) or sentence_part.argument not in option_by_argument:
         return str(sentence_part)
     option = option_by_argument[sentence_part.argument]
-    return f"no {option}" if sentence_part.typed == OMITTED else option + sentence_part.typed
+    return (
+        f"no {option}"
+        if sentence_part.option_value == OMITTED_OPTION
+        else option + sentence_part.option_value
+    )
 
 
-def split_words(option: str, text: str | None, item_noun: str, example: str) -> list[str] | None:
+def split_at_commas(
+    option: str, text: str | None, item_noun: str, example: str
+) -> list[str] | None:
     """Split the comma-separated value of an option into words; raise if there are only commas.
 
-    >>> split_words("--scoring", "auc, log", "score", "auc")
+    >>> split_at_commas("--scoring", "auc, log", "score", "auc")
     ['auc', 'log']
     """
     if text is None:
         return None
-    option_words = [name.strip() for name in text.split(",") if name.strip()]
-    if not option_words:
+    option_values = [name.strip() for name in text.split(",") if name.strip()]
+    if not option_values:
         raise click.UsageError(f"{option} names no {item_noun}; write {option} {example}.")
-    return option_words
+    return option_values
 
 
 def write_page(result: Any, report: str | None, figures: Path | None) -> None:
     """Write the HTML page of a result and its figures, each if the user gave a path for it."""
     if report is not None:
         result.to_html(report)
-        say(f"wrote {report}")
+        print_stderr(f"wrote {report}")
     if figures is not None:
         try:
             figure_files = result.save_figures(figures)
         except MissingExtra as error:
-            say(f"note: {error}")
+            print_stderr(f"note: {error}")
             figure_files = result.save_figures(figures, ("svg",))
-        say(f"wrote {len(figure_files)} files to {figures}")
+        print_stderr(f"wrote {len(figure_files)} files to {figures}")
 
 
-def say_columns(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:
+def print_column_numbers(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:
     """Print the numbers and names of a file's columns if a finding refers to a column by number."""
     if not columns or not any(re.search(r"\bcolumn \d", finding.sentence) for finding in findings):
         return
@@ -99,13 +105,13 @@ def say_columns(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:
     numbered_names = ", ".join(
         f"{j} {escape_and_truncate(name, 40)}" for j, name in enumerate(columns[:100])
     )
-    say(f"note: columns: {numbered_names}{', …' if len(columns) > 100 else ''}")
+    print_stderr(f"note: columns: {numbered_names}{', …' if len(columns) > 100 else ''}")
 
 
 @contextmanager
 def show_progress() -> Iterator[None]:
     """Show the progress of the computations inside the `with` block."""
-    with progress_shown(progress_switch() is not False):
+    with progress_display(progress_switch() is not False):
         yield
 
 
@@ -118,22 +124,22 @@ class _WarningCounts:
         self.fits: Counter[str] = Counter()
 
     def __call__(self, message: Warning | str, *_: object, **__: object) -> None:
-        from truerisk.engines.running.fit_warnings import split_counted, without_numbers
+        from truerisk.engines.running.fit_warnings import mask_numbers, split_count
 
-        warning_text, n_times, n_fits = split_counted(" ".join(str(message).split()))
+        warning_text, n_times, n_fits = split_count(" ".join(str(message).split()))
         # Different fits repeat a warning with other numbers in its text.
-        warning_key = without_numbers(warning_text) if n_fits else warning_text
+        warning_key = mask_numbers(warning_text) if n_fits else warning_text
         self.texts.setdefault(warning_key, warning_text)
         self.times[warning_key] += n_times
         self.fits[warning_key] += n_fits
 
     def say(self) -> None:
-        from truerisk.engines.running.fit_warnings import with_count
+        from truerisk.engines.running.fit_warnings import append_count
 
         for warning_key, warning_text in self.texts.items():
-            say(
+            print_stderr(
                 "warning: "
-                f"{with_count(warning_text, self.times[warning_key], self.fits[warning_key])}"
+                f"{append_count(warning_text, self.times[warning_key], self.fits[warning_key])}"
             )
 
 

@@ -15,10 +15,10 @@ from truerisk.cli.options import (
 )
 from truerisk.cli.output import print_warnings_at_end, show, show_progress
 from truerisk.cli.source import (
+    make_search,
     outcome_options,
+    read_source_and_print_notes,
     reading_options,
-    search_of,
-    source_of,
     source_options,
     time_option,
 )
@@ -62,13 +62,13 @@ def permute(args: Any) -> None:
     """  # noqa: D301 - \b is for click
     if isinstance(args.scoring, list):
         raise click.UsageError("--scoring: a permutation test is of one score; name one.")
-    source = source_of(args)
+    source = read_source_and_print_notes(args)
     check_present("truerisk.diagnostics.permutation_test")
     from truerisk.diagnostics.permutation_test import permutation_test
 
     search_options = {name: getattr(args, name) for name in ("cv", "scoring")}
     search_options |= {"random_state": args.seed}
-    search = search_of(args.model, source, **search_options)
+    search = make_search(args.model, source, **search_options)
     row_arguments = {"groups": source.groups, "time": source.time}
     test_options = {
         "n_permutations": args.permutations,

@@ -9,19 +9,19 @@ from typing import Any
 import click
 
 from truerisk.cli.options import (
+    combine_options,
     confidence_option,
     json_option,
     n_jobs_option,
     pass_options_as_namespace,
-    with_options,
 )
-from truerisk.cli.output import print_warnings_at_end, say, show, show_progress
+from truerisk.cli.output import print_stderr, print_warnings_at_end, show, show_progress
 from truerisk.cli.source import (
     Source,
+    make_search,
     outcome_options,
     read_source,
     reading_options,
-    search_of,
     source_arguments,
     source_options,
 )
@@ -30,14 +30,14 @@ from truerisk.core.registry import check_present
 
 FEWEST_ROWS = 10  # Each of the five default folds has at least two rows.
 
-Known = tuple[int | None, float]
+ExpectedError = tuple[int | None, float]
 
 
 def _read_errors(
     ctx: click.Context, option: click.Parameter, error_texts: tuple[str, ...]
-) -> list[Known]:
+) -> list[ExpectedError]:
     """Parse values of --error such as `.15`, or `120:.15` for the error with 120 training rows."""
-    expected_errors: list[Known] = []
+    expected_errors: list[ExpectedError] = []
     for error_text in error_texts:
         n_rows, colon, error = error_text.rpartition(":")
         try:
@@ -101,7 +101,7 @@ def plan(args: Any) -> int:
     plan_options = {"width": args.width, "n": args.rows, "assurance": args.assurance}
     plan_options["confidence_level"] = args.confidence
     if not has_pilot:
-        sample_plan = plan_sample(_error_curve(args.errors), **plan_options)
+        sample_plan = plan_sample(_error_or_learning_curve(args.errors), **plan_options)
         show(sample_plan.to_json() if args.as_json else str(sample_plan))
         return 0
     source, is_test_planned = (
@@ -113,10 +113,10 @@ def plan(args: Any) -> int:
             "--width and --rows plan a test of the share of errors, and the target has no classes: "
             "leave them out to see the learning curve alone."
         )
-    curve = _measure_curve(source, args.n_jobs, args)
-    plan_document, plan_texts = {"curve": curve.to_dict()}, [str(curve)]
+    learning_curve = _measure_curve(source, args.n_jobs, args)
+    plan_document, plan_texts = {"curve": learning_curve.to_dict()}, [str(learning_curve)]
     if is_test_planned:
-        sample_plan = plan_sample(curve, **plan_options)
+        sample_plan = plan_sample(learning_curve, **plan_options)
         plan_document, plan_texts = (
             {**plan_document, **sample_plan.to_dict()},
             [*plan_texts, str(sample_plan)],
@@ -125,7 +125,7 @@ def plan(args: Any) -> int:
     return 0
 
 
-def _error_curve(expected_errors: list[Known]) -> Any:
+def _error_or_learning_curve(expected_errors: list[ExpectedError]) -> Any:
     """Return the single expected error, or a mapping from training set sizes to errors."""
     training_set_sizes = [n_training_rows for n_training_rows, _ in expected_errors]
     if len(expected_errors) > 1 and None in training_set_sizes:
@@ -145,16 +145,16 @@ def _measure_curve(source: Source, n_jobs: Any, args: Any) -> Any:
     if args.model is None:
         raise click.UsageError("--model is missing: the learning curve of which learner?")
     for source_note in source.notes:
-        say(f"note: {source_note}")
+        print_stderr(f"note: {source_note}")
     check_present("truerisk.diagnostics.learning_curve")
-    from truerisk.diagnostics.learner_by_size import WIDEST
+    from truerisk.diagnostics.learner_by_size import MAX_SIZE_RATIO
     from truerisk.diagnostics.learning_curve import learning_curve
 
     n_rows = len(source.y)
-    search = search_of(
+    search = make_search(
         args.model,
         source,
-        n_rows=max(FEWEST_ROWS, n_rows // (2 * WIDEST)),
+        n_rows=max(FEWEST_ROWS, n_rows // (2 * MAX_SIZE_RATIO)),
         confidence_level=args.confidence,
         n_jobs=n_jobs,
         random_state=args.seed,
@@ -165,7 +165,7 @@ def _measure_curve(source: Source, n_jobs: Any, args: Any) -> Any:
 
 def _numeric_options(help_by_option: Mapping[str, str]) -> Callable[[Any], Any]:
     """Return a decorator that adds numeric options to a command, given their help texts."""
-    return with_options(
+    return combine_options(
         *(
             click.option(f"--{name.replace('_', '-')}", type=float, help=help_text)
             for name, help_text in help_by_option.items()

@@ -50,7 +50,7 @@ def posterior(args: Any) -> int:
     if args.as_json:
         show(json.dumps(_posterior_as_dict(error_posterior, args.confidence), allow_nan=False))
     else:
-        measures, level_text = (
+        posterior_measures, level_text = (
             error_posterior.measures(args.confidence),
             f"{100 * args.confidence:.15g} %",
         )
@@ -58,10 +58,10 @@ def posterior(args: Any) -> int:
         labelled_values = {
             "mean": f"{error_posterior.mean:.4f}",
             f"{level_text} interval": str(error_posterior.interval(args.confidence)),
-            f"{level_text} bound (ub)": f"{measures.ub:.4f}",
-            "P(error > ½) (50 %)": f"{measures.above_half:.4g}",
-            "E[error²] (q2)": f"{measures.q2:.4f}",
-            "share of errors (err)": f"{measures.err:.4f}",
+            f"{level_text} bound (ub)": f"{posterior_measures.ub:.4f}",
+            "P(error > ½) (50 %)": f"{posterior_measures.above_half:.4g}",
+            "E[error²] (q2)": f"{posterior_measures.q2:.4f}",
+            "share of errors (err)": f"{posterior_measures.err:.4f}",
         }
         label_width = max(map(len, labelled_values))
         title = f"{error_posterior.errors:.15g} errors in {error_posterior.n:.15g} test rows, "

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from truerisk.core.registry import Registry
 
 
-def show_words(registry: Registry, *, as_json: bool) -> None:
+def print_registry_names(registry: Registry, *, as_json: bool) -> None:
     """Print the names in a registry, each with a sentence that describes it."""
     if as_json:
         show(
@@ -31,7 +31,7 @@ def _make_registry_command(package: str, help_text: str) -> click.Command:
     @click.command(package, help=help_text)
     @json_option
     def print_registry(as_json: bool) -> None:
-        show_words(import_module(f"truerisk.{package}").registry, as_json=as_json)
+        print_registry_names(import_module(f"truerisk.{package}").registry, as_json=as_json)
 
     return print_registry
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from truerisk.cli.options import figures_option, results_size_option
-from truerisk.cli.output import say, show, write_page
+from truerisk.cli.output import print_stderr, show, write_page
 from truerisk.core.registry import check_present
 from truerisk.results.writing import write_text
 
@@ -33,18 +33,18 @@ def report(file: str, output: str | None, figures: Path | None, max_bytes: int |
     truerisk report results.json
     """  # noqa: D301 - \b is for click
     check_present("truerisk.report.page")
-    from truerisk.core.formats import errors_named
-    from truerisk.report.page import read_any
-    from truerisk.results.json_values import parse
+    from truerisk.core.formats import prefix_errors
+    from truerisk.report.page import result_from_dict
+    from truerisk.results.json_values import parse_json
     from truerisk.results.records import MAX_BYTES
 
     max_result_bytes = max_bytes or MAX_BYTES
-    result_document = parse(
+    result_document = parse_json(
         sys.stdin.read(max_result_bytes + 1) if file == "-" else Path(file),
         max_bytes=max_result_bytes,
     )
-    with nullcontext() if file == "-" else errors_named(Path(file).name):
-        result = read_any(result_document)
+    with nullcontext() if file == "-" else prefix_errors(Path(file).name):
+        result = result_from_dict(result_document)
         page = result.to_html()
     if output is None:
         output = "-" if file == "-" else str(Path(file).with_suffix(".html"))
@@ -52,5 +52,5 @@ def report(file: str, output: str | None, figures: Path | None, max_bytes: int |
         show(page)
     else:
         write_text(page, output)
-        say(f"wrote {output}")
+        print_stderr(f"wrote {output}")
     write_page(result, None, figures)

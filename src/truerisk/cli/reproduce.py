@@ -8,9 +8,9 @@ from typing import Any
 import click
 
 from truerisk.cli.options import json_option, n_jobs_option, pass_options_as_namespace
-from truerisk.cli.output import print_warnings_at_end, say, show, show_progress
-from truerisk.cli.registries import show_words
-from truerisk.cli.signals import interrupted_code, interruption_message
+from truerisk.cli.output import print_stderr, print_warnings_at_end, show, show_progress
+from truerisk.cli.registries import print_registry_names
+from truerisk.cli.signals import interruption_exit_code, interruption_message
 from truerisk.core.registry import check_present
 from truerisk.results.writing import write_text
 
@@ -56,7 +56,7 @@ def reproduce(args: Any) -> int:
     if args.listed and args.name is not None:
         raise click.UsageError(f"--list names all experiments: leave out {args.name}, or --list.")
     if args.name is None:
-        show_words(registry, as_json=args.as_json)
+        print_registry_names(registry, as_json=args.as_json)
         return 0
     if args.out is not None:
         try:
@@ -71,20 +71,20 @@ def reproduce(args: Any) -> int:
     except KeyboardInterrupt:
         if args.store is None:
             raise
-        say(
+        print_stderr(
             f"truerisk: {interruption_message()}; results so far are in {args.store}: continue "
             "with --resume."
         )
-        return interrupted_code()
+        return interruption_exit_code()
     show(report.to_json() if args.as_json else str(report))
     if args.out is not None:
         report_texts = {".txt": str(report), ".json": report.to_json(), ".html": report.to_html()}
         for suffix, text in report_texts.items():
             path = args.out / f"{report.name}{suffix}"
             write_text(f"{text}\n", path)
-            say(f"wrote {path}")
+            print_stderr(f"wrote {path}")
         for path in report.save_figures(args.out, ("png", "svg")) if report.figures else ():
-            say(f"wrote {path}")
+            print_stderr(f"wrote {path}")
     elif report.figures:
-        say("note: the figure is drawn where a folder is named with --out")
+        print_stderr("note: the figure is drawn where a folder is named with --out")
     return 0

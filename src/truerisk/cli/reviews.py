@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import with_options
+from truerisk.cli.options import combine_options
 from truerisk.cli.source import Source, label_from_text
 from truerisk.core.errors import BadData
 
@@ -15,10 +15,10 @@ VALIDATION_OPTIONS = ("subgroups", "replicates", "clip", "horizon")
 """Options that `assess` accepts only together with --validate."""
 
 
-def review_options(replicates: int | None) -> Callable[[Any], Any]:
+def add_validation_options(replicates: int | None) -> Callable[[Any], Any]:
     """Return a decorator that adds a validation's options; `replicates` is a default value."""
     default_replicates = 0 if replicates is None else replicates
-    return with_options(
+    return combine_options(
         click.option(
             "--positive",
             metavar="LABEL",
@@ -67,7 +67,7 @@ def _read_subgroup_columns(source: Source, column_names: str) -> dict[str, Any]:
         raise click.UsageError("--subgroups names columns of a FILE: a --dataset has none.")
     subgroup_columns = {}
     for name in (text.strip() for text in column_names.split(",")):
-        if source.option_of_column.get(name) == "--groups":
+        if source.option_by_column.get(name) == "--groups":
             subgroup_columns[name] = source.groups
         elif name in source.columns:
             subgroup_columns[name] = source.column(name)
@@ -81,14 +81,15 @@ def _explain_missing_subgroups(source: Source, name: str) -> str:
     from truerisk.core.formats import escape_and_truncate
 
     quoted_column = f"column {escape_and_truncate(name, 40)!r}"
-    if name in source.left_out:
+    if name in source.exclusion_reasons:
         return (
-            f"--subgroups: {quoted_column} {source.left_out[name]} and is left out: it has no "
+            f"--subgroups: {quoted_column} {source.exclusion_reasons[name]} and is left out: it "
+            "has no "
             "subgroups."
         )
-    if name in source.option_of_column:
+    if name in source.option_by_column:
         return (
-            f"--subgroups: {quoted_column} is that of {source.option_of_column[name]}; name a "
+            f"--subgroups: {quoted_column} is that of {source.option_by_column[name]}; name a "
             "feature, or --groups."
         )
     known_columns = escape_and_truncate(", ".join(source.columns), 160)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from truerisk.cli.options import confidence_option, json_option, pass_options_as_namespace
-from truerisk.cli.output import say, show
+from truerisk.cli.output import print_stderr, show
 from truerisk.cli.source import (
     Source,
     label_from_text,
@@ -74,7 +74,7 @@ def roc(args: Any) -> int:
     for source_note in source.notes:
         # Notes about features are omitted, because no model is fitted.
         if source_note.startswith("target"):
-            say(f"note: {source_note}")
+            print_stderr(f"note: {source_note}")
     curves = [_make_roc_curve(source, column, args) for column in args.columns]
     operating_points = [_find_operating_points(curve, args) for curve in curves]
     show((_roc_as_json if args.as_json else _roc_as_text)(curves, operating_points, args))
@@ -90,28 +90,28 @@ def _read_file(args: Any) -> Source:
         return read_source(**source_arguments(args))
     except NoFeatures as error:
         for column in args.columns:
-            if column in error.left_out:
-                raise BadData(_useless_score_message(column, error.left_out)) from None
+            if column in error.exclusion_reasons:
+                raise BadData(_useless_score_message(column, error.exclusion_reasons)) from None
         raise
 
 
-def _useless_score_message(column: str, left_out: Mapping[str, str]) -> str:
-    return f"--score {column} {left_out[column]}: it ranks no row before another."
+def _useless_score_message(column: str, reason_by_column: Mapping[str, str]) -> str:
+    return f"--score {column} {reason_by_column[column]}: it ranks no row before another."
 
 
 def _make_roc_curve(source: Source, column: str, args: Any) -> RocCurve:
     check_present("truerisk.results.roc")
     from truerisk.results.roc import RocCurve
 
-    if column in source.left_out:
-        raise BadData(_useless_score_message(column, source.left_out))
+    if column in source.exclusion_reasons:
+        raise BadData(_useless_score_message(column, source.exclusion_reasons))
     if column not in source.columns:
         known_columns = ", ".join(source.columns)
         raise BadData(
             f"--score {column} is no column beside the target; there are {known_columns}."
         )
     column_index = source.columns.index(column)
-    if column_index not in source.layout["numeric"]:
+    if column_index not in source.column_layout["numeric"]:
         raise BadData(f"--score {column} is a column of text: scores are numbers.")
     curve_options = {"confidence_level": args.confidence, "groups": source.groups, "method": column}
     positive = label_from_text(source, args.positive)
@@ -152,12 +152,12 @@ def _roc_as_text(
 def _roc_as_json(
     curves: list[RocCurve], operating_points: list[list[OperatingPoint]], args: Any
 ) -> str:
-    from truerisk.core.plain_values import to_plain
+    from truerisk.core.plain_values import to_json_value
 
     roc_document = curves[0].to_dict()
     roc_document["points"] = [point.to_dict() for point in operating_points[0]]
     if len(curves) == 2:
         second_points = [point.to_dict() for point in operating_points[1]]
         roc_document["other"] = {**curves[1].to_dict(), "points": second_points}
-        roc_document["difference"] = to_plain(curves[0].minus(curves[1], args.confidence))
+        roc_document["difference"] = to_json_value(curves[0].minus(curves[1], args.confidence))
     return json.dumps(roc_document, allow_nan=False)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-INTERRUPTED, TERMINATED = 130, 143
+EXIT_INTERRUPTED, EXIT_TERMINATED = 130, 143
 
 _received_signals: list[int] = []  # These SIGTERM signals have arrived so far.
 
@@ -36,9 +36,9 @@ def _interrupt(signal_number: int, _frame: object) -> None:
     raise KeyboardInterrupt
 
 
-def interrupted_code() -> int:
+def interruption_exit_code() -> int:
     """Return the exit code of an interruption: 143 after SIGTERM, else 130."""
-    return TERMINATED if _received_signals else INTERRUPTED
+    return EXIT_TERMINATED if _received_signals else EXIT_INTERRUPTED
 
 
 def interruption_message() -> str:

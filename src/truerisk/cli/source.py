@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from truerisk.cli.options import with_options
-from truerisk.cli.output import in_options, say, split_words
+from truerisk.cli.options import combine_options
+from truerisk.cli.output import print_stderr, reword_for_command_line, split_at_commas
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
@@ -21,8 +21,8 @@ from truerisk.core.registry import check_present
 class Source:
     """The data that a command reads; `name` is the name of the file, without its folders.
 
-    `left_out` maps columns that are not used as features to the reason. `option_of_column` maps
-    columns that the user named in an option to that option, such as {"site": "--groups"}.
+    `exclusion_reasons` maps columns that are not used as features to the reason. `option_by_column`
+    maps columns that the user named in an option to that option, such as {"site": "--groups"}.
     """
 
     name: str
@@ -30,16 +30,16 @@ class Source:
     y: Any
     task: Any
     n_classes: int
-    layout: Mapping[str, Any]
+    column_layout: Mapping[str, Any]
     notes: tuple[str, ...]
     columns: tuple[str, ...] = ()
     levels: tuple[tuple[str, ...], ...] = ()
     groups: Any = None
     time: Any = None
     block: Any = None
-    dates: Mapping[str, Any] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    option_of_column: Mapping[str, str] = field(default_factory=dict)
+    date_columns: Mapping[str, Any] = field(default_factory=dict)
+    exclusion_reasons: Mapping[str, str] = field(default_factory=dict)
+    option_by_column: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def row_arguments(self) -> dict[str, Any]:
@@ -66,7 +66,7 @@ def _single_target(
     return target_names[0] if target_names else None
 
 
-source_options = with_options(  # These options name the FILE and its columns.
+source_options = combine_options(  # These options name the FILE and its columns.
     click.argument("file", required=False, type=click.Path()),
     click.option(
         "--target",
@@ -82,7 +82,7 @@ source_options = with_options(  # These options name the FILE and its columns.
         "--groups", metavar="COL", help="The column of rows that belong together; no feature."
     ),
 )
-outcome_options = with_options(  # These options define a survival outcome instead of --target.
+outcome_options = combine_options(  # These options define a survival outcome instead of --target.
     click.option(
         "--event",
         metavar="COL",
@@ -96,7 +96,7 @@ outcome_options = with_options(  # These options define a survival outcome inste
     ),
 )
 # These options correct how FILE is read. They stand at the end of each help text.
-reading_options = with_options(
+reading_options = combine_options(
     click.option(
         "--target-type",
         type=click.Choice(["classification", "regression"]),
@@ -112,14 +112,16 @@ time_option = click.option(
     metavar="COL",
     help="The column of times or dates at which rows were taken (no follow-up time); no feature.",
 )
-order_options = with_options(  # Commands that split rows accept the rows' times and places.
-    time_option,
-    click.option(
-        "--block",
-        metavar="COLS",
-        help="The columns of coordinates, with commas, or of labels of blocks; not used as "
-        "features.",
-    ),
+time_and_block_options = (
+    combine_options(  # Commands that split rows accept the rows' times and places.
+        time_option,
+        click.option(
+            "--block",
+            metavar="COLS",
+            help="The columns of coordinates, with commas, or of labels of blocks; not used as "
+            "features.",
+        ),
+    )
 )
 positive_option = click.option(
     "--positive",
@@ -134,7 +136,7 @@ TIME_NOTE = (
 )
 
 
-NAMED_IN_NOTES = {"groups": "--groups", "time": "--time", "target_type": "--target-type"}
+OPTION_BY_ARGUMENT = {"groups": "--groups", "time": "--time", "target_type": "--target-type"}
 
 
 def read_source(
@@ -182,7 +184,7 @@ def read_source(
             y=bundled_data.y,
             task=bundled_data.task,
             n_classes=len(bundled_data.class_names),
-            layout={"n_features": bundled_data.X.shape[1], "missing": False},
+            column_layout={"n_features": bundled_data.X.shape[1], "missing": False},
             notes=(f"{bundled_data.description} ({bundled_data.source})",),
         )
     if not file:
@@ -202,7 +204,7 @@ def read_source(
         "time_to_event": time_to_event,
         "groups": groups,
         "time": time,
-        "block": split_words("--block", block, "column", "longitude,latitude") or (),
+        "block": split_at_commas("--block", block, "column", "longitude,latitude") or (),
         "target_type": target_type,
         "delimiter": delimiter,
         **{name: value for name, value in size_limits.items() if value is not None},
@@ -210,21 +212,24 @@ def read_source(
     try:
         table = read_table(file, target, **reader_options)
     except UnknownName as error:  # A missing column is an error of the data.
-        raise BadData(error.sentence.marked) from error
+        raise BadData(error.sentence.marked_text) from error
     return Source(
         name=PurePath(file).name,
         X=table.X,
         y=table.y,
         task=table.task,
         n_classes=table.n_classes,
-        layout={
+        column_layout={
             "n_features": table.n_features,
             "numeric": table.numeric,
             "text": table.text,
             "missing": table.n_missing > 0,
         },
         notes=(
-            *(in_options(table_note, NAMED_IN_NOTES) for table_note in table.notes),
+            *(
+                reword_for_command_line(table_note, OPTION_BY_ARGUMENT)
+                for table_note in table.notes
+            ),
             *([] if time is None else [TIME_NOTE.format(time)]),
         ),
         columns=table.feature_names,
@@ -232,9 +237,9 @@ def read_source(
         groups=table.groups,
         time=table.time,
         block=table.block,
-        dates=table.dates,
-        left_out=dict(zip(table.left_out, table.reasons, strict=True)),
-        option_of_column=_options_by_column(
+        date_columns=table.dates,
+        exclusion_reasons=dict(zip(table.left_out, table.reasons, strict=True)),
+        option_by_column=_options_by_column(
             table, groups, time, reader_options["block"], time_to_event
         ),
     )
@@ -258,11 +263,11 @@ def source_arguments(args: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(args).items() if name in known_options}
 
 
-def source_of(args: Any) -> Source:
+def read_source_and_print_notes(args: Any) -> Source:
     """Read the file or data set that the options name, print notes about it, and return it."""
     source = read_source(**source_arguments(args))
     for source_note in source.notes:
-        say(f"note: {source_note}")
+        print_stderr(f"note: {source_note}")
     return source
 
 
@@ -290,17 +295,17 @@ def label_from_text(source: Source, positive: str | None) -> Any:
     )
 
 
-def search_of(name: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
+def make_search(name: str, source: Source, *, n_rows: int | None = None, **options: Any) -> Any:
     """Return an unfitted search over a learner's default grid, which suits `n_rows` rows.
 
     By default the grid suits the number of rows of the source.
     """
     check_present("truerisk.models.learners")
-    from truerisk.estimation.outer_splits import n_parts
+    from truerisk.estimation.outer_splits import max_n_parts
     from truerisk.models.learners import learner
     from truerisk.search.search import HonestSearchCV
 
     n_grid_rows = len(source.y) if n_rows is None else n_rows
-    data_layout = {"n_rows": n_grid_rows, "n_classes": source.n_classes, **source.layout}
-    data_layout["parts"] = n_parts(source, [options.get("cv")])
+    data_layout = {"n_rows": n_grid_rows, "n_classes": source.n_classes, **source.column_layout}
+    data_layout["parts"] = max_n_parts(source, [options.get("cv")])
     return HonestSearchCV(*learner(name, source.task, **data_layout), **options)

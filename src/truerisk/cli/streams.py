@@ -16,12 +16,12 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 
-class NotPrinted(OSError):
+class StdoutWriteError(OSError):
     """Error that results could not be written to stdout, or only in part."""
 
 
-class WholeWriter(io.RawIOBase):
-    """Raw stream that writes all bytes passed to `write`, or raises `NotPrinted`.
+class CompleteWriter(io.RawIOBase):
+    """Raw stream that writes all bytes passed to `write`, or raises `StdoutWriteError`.
 
     With `keeps_going=True` the error is stored in `error` instead, and all later output is dropped,
     because a lost line of progress must not end hours of work.
@@ -44,7 +44,7 @@ class WholeWriter(io.RawIOBase):
             self.error = self.error or error
             self.is_dropped = True
             if not self.keeps_going:
-                raise NotPrinted(error.errno, error.strerror) from error
+                raise StdoutWriteError(error.errno, error.strerror) from error
         return n_bytes
 
     def _write_part(self, remaining_bytes: memoryview) -> int:
@@ -83,12 +83,12 @@ class WholeWriter(io.RawIOBase):
         return getattr(self.raw, "name", "<closed>")
 
 
-class Streams:
+class OutputStreams:
     """The writers of stdout and stderr, each with its error if writing failed."""
 
     def __init__(self) -> None:
-        self.stdout: WholeWriter | None = None
-        self.stderr: WholeWriter | None = None
+        self.stdout: CompleteWriter | None = None
+        self.stderr: CompleteWriter | None = None
 
     def drop_stdout(self) -> None:
         """Discard all output to stdout that is not yet written, without raising an error."""
@@ -102,14 +102,14 @@ class Streams:
 
 
 @contextmanager
-def whole_streams() -> Iterator[Streams]:
+def replace_standard_streams() -> Iterator[OutputStreams]:
     """Replace stdout and stderr by streams that write all of their output, until the block ends.
 
     A character that the encoding of a stream lacks, such as a minus sign in cp1252, is written as
     its escape. Streams that are no files of the system, such as those of a notebook, are kept.
     """
-    streams, old_streams = Streams(), (sys.stdout, sys.stderr)
-    new_stdout, streams.stdout = _open_whole_writer(sys.stdout, is_missing_an_error=True)
+    streams, old_streams = OutputStreams(), (sys.stdout, sys.stderr)
+    new_stdout, streams.stdout = _open_whole_writer(sys.stdout, is_required=True)
     new_stderr, streams.stderr = _open_whole_writer(sys.stderr, keeps_going=True)
     sys.stdout, sys.stderr = new_stdout, new_stderr
     try:
@@ -124,16 +124,16 @@ def whole_streams() -> Iterator[Streams]:
 
 
 def _open_whole_writer(
-    stream: TextIO, *, keeps_going: bool = False, is_missing_an_error: bool = False
-) -> tuple[TextIO, WholeWriter | None]:
-    """Return a text stream that writes all of its output, and its `WholeWriter`.
+    stream: TextIO, *, keeps_going: bool = False, is_required: bool = False
+) -> tuple[TextIO, CompleteWriter | None]:
+    """Return a text stream that writes all of its output, and its `CompleteWriter`.
 
     If the stream cannot be replaced, return the stream itself and None.
     """
     if stream is None:  # The parent process closed this stream.
-        if not is_missing_an_error:
+        if not is_required:
             return stream, None
-        writer = WholeWriter(None)
+        writer = CompleteWriter(None)
         return io.TextIOWrapper(writer, "utf-8", write_through=True), writer
     buffer = getattr(stream, "buffer", None)
     raw_stream = buffer if isinstance(buffer, io.RawIOBase) else None
@@ -141,13 +141,13 @@ def _open_whole_writer(
         raw_stream = buffer.raw
     if (
         raw_stream is None
-        or isinstance(raw_stream, WholeWriter)
+        or isinstance(raw_stream, CompleteWriter)
         or not isinstance(stream, io.TextIOWrapper)
     ):
         return stream, None
     with suppress(OSError):
         stream.flush()
-    writer = WholeWriter(raw_stream, keeps_going=keeps_going)
+    writer = CompleteWriter(raw_stream, keeps_going=keeps_going)
     byte_stream: Any = writer if raw_stream is buffer else io.BufferedWriter(writer)
     text_stream = io.TextIOWrapper(
         byte_stream,

@@ -10,16 +10,16 @@ import click
 
 from truerisk.cli.options import (
     check_store_folder,
+    combine_options,
     json_option,
     n_jobs_option,
     page_options,
-    store_path,
-    with_options,
+    store_path_type,
 )
 from truerisk.core.registry import check_present
 
 
-def _import_body(module_name: str = "study") -> Any:
+def _import_implementation(module_name: str = "study") -> Any:
     """Import the module that implements a command.
 
     Commands that only inspect a store import fewer packages than commands that run a study.
@@ -28,7 +28,7 @@ def _import_body(module_name: str = "study") -> Any:
     return import_module(f"truerisk.cli.bodies.{module_name}")
 
 
-_compare_options = with_options(
+_compare_options = combine_options(
     click.option("--of", type=click.Choice(["learner", "method"]),
                  help="Compare learners or methods. [default: what the study has several of]"),
     click.option("--by", type=click.Choice(["truth", "value", "rmse", "seconds"]),
@@ -49,7 +49,8 @@ _compare_options = with_options(
 )  # fmt: skip
 
 
-_store_option = click.option("--store", type=store_path, required=True, callback=check_store_folder,
+_store_option = click.option("--store", type=store_path_type, required=True,
+                             callback=check_store_folder,
                              help="The file of the study.")  # fmt: skip
 
 
@@ -66,7 +67,7 @@ def compare(
     \b
     truerisk study compare --store runs.db --report comparison.html
     """  # noqa: D301 - \b is for click
-    _import_body().compare(store, report, figures, as_json, comparison_options)
+    _import_implementation().compare(store, report, figures, as_json, comparison_options)
 
 
 @click.group()
@@ -80,7 +81,7 @@ def study() -> None:
 study.add_command(compare)
 
 
-_run_options = with_options(
+_run_options = combine_options(
     n_jobs_option,
     click.option(
         "--attempts", type=click.IntRange(1), default=3, show_default=True,
@@ -114,7 +115,7 @@ def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: A
     \b
     truerisk study run spec.toml --store runs.db --n-jobs 4
     """  # noqa: D301 - \b is for click
-    return _import_body("study_run").run(spec, store, as_json, allow_import, options)
+    return _import_implementation("study_run").run(spec, store, as_json, allow_import, options)
 
 
 @study.command()
@@ -122,7 +123,7 @@ def run(spec: Path, store: Path, as_json: bool, allow_import: bool, **options: A
 @_run_options
 def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> int:
     """Go on with the study of a store."""
-    return _import_body("study_run").run(None, store, as_json, allow_import, options)
+    return _import_implementation("study_run").run(None, store, as_json, allow_import, options)
 
 
 @study.command()
@@ -130,7 +131,7 @@ def resume(store: Path, as_json: bool, allow_import: bool, **options: Any) -> in
 @json_option
 def status(store: Path, as_json: bool) -> int:
     """Show the progress of the study, also while it runs."""
-    return _import_body().status(store, as_json)
+    return _import_implementation().status(store, as_json)
 
 
 @study.command()
@@ -146,7 +147,7 @@ def status(store: Path, as_json: bool) -> int:
 @json_option
 def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
     """Write every result as one row: Parquet, CSV or JSON lines."""
-    _import_body().export(store, form, out, as_json)
+    _import_implementation().export(store, form, out, as_json)
 
 
 @study.command()
@@ -157,4 +158,4 @@ def export(store: Path, form: str, out: Path | None, as_json: bool) -> None:
 @json_option
 def retry(store: Path, failed: bool, as_json: bool) -> None:
     """Let the next run try replicates without a result again."""
-    _import_body().retry(store, as_json)
+    _import_implementation().retry(store, as_json)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from truerisk.cli.gate import gate_options
+from truerisk.cli.gate import bound_options
 from truerisk.cli.options import (
     confidence_option,
     cv_option,
@@ -16,12 +16,12 @@ from truerisk.cli.options import (
     pass_options_as_namespace,
     scoring_option,
 )
-from truerisk.cli.reviews import review_options
+from truerisk.cli.reviews import add_validation_options
 from truerisk.cli.source import (
-    order_options,
     outcome_options,
     reading_options,
     source_options,
+    time_and_block_options,
 )
 from truerisk.core.registry import check_present
 
@@ -29,7 +29,7 @@ from truerisk.core.registry import check_present
 @click.command()
 @source_options
 @outcome_options
-@order_options
+@time_and_block_options
 @click.option("--model", default="logistic", show_default=True, metavar="WORD", help="A learner.")
 @click.option(
     "--set",
@@ -46,8 +46,8 @@ from truerisk.core.registry import check_present
 )
 @cv_option
 @scoring_option
-@review_options(replicates=50)
-@gate_options
+@add_validation_options(replicates=50)
+@bound_options
 @confidence_option()
 @page_options
 @click.option(

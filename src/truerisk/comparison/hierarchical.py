@@ -26,15 +26,15 @@ import numpy as np
 from truerisk.core.frozen import frozen
 from truerisk.results.records import Share
 
-FEWEST_SETS, FEWEST_SPLITS = 3, 3
+FEWEST_DATA_SETS, FEWEST_SPLITS = 3, 3
 N_MEANS, N_DEGREES = 97, 12
-STEP = 0.06  # step of log τ in the grid of the posterior
+LOG_TAU_STEP = 0.06  # step of log τ in the grid of the posterior
 STEPS_PER_SCALE = 3  # number of steps of log τ in one step of log σ₀
 # Logarithms of the precisions of a δ, from a small τ to a large one.
-LOG_PRECISIONS = np.arange(4.0, -20.0, -2 * STEP)
-WIDEST, NARROWEST = 1e3, 1e-3  # range of σ₀ in standard deviations of the means
+LOG_PRECISIONS = np.arange(4.0, -20.0, -2 * LOG_TAU_STEP)
+LARGEST_SCALE, SMALLEST_SCALE = 1e3, 1e-3  # range of σ₀ in standard deviations of the means
 NEGLIGIBLE_PROBABILITY = 1e-7  # The posterior probability outside the grid is below this.
-FLOOR = 1e-6  # scale of a data set whose differences are all equal
+MIN_LIKELIHOOD_SCALE = 1e-6  # scale of a data set whose differences are all equal
 
 
 @frozen
@@ -81,7 +81,7 @@ def hierarchical_test(
     ):
         return None
     likelihoods = [
-        _likelihood(set_differences / largest_difference, rho)
+        _student_t_likelihood(set_differences / largest_difference, rho)
         for set_differences, rho in zip(differences, correlations, strict=True)
     ]
     means, weights = _mean_grid(likelihoods)
@@ -91,47 +91,49 @@ def hierarchical_test(
     center_spread = max(
         center_spread,
         1e-3 * float(np.mean([likelihood.scale for likelihood in likelihoods])),
-        FLOOR,
+        MIN_LIKELIHOOD_SCALE,
     )
-    largest_scale = min(WIDEST, 10 * NEGLIGIBLE_PROBABILITY ** (-1 / (len(likelihoods) - 2)))
-    log_limits = np.log([NARROWEST * center_spread, largest_scale * center_spread])
-    log_scales = np.asarray(np.arange(log_limits[0], log_limits[1], STEPS_PER_SCALE * STEP))
+    largest_scale = min(LARGEST_SCALE, 10 * NEGLIGIBLE_PROBABILITY ** (-1 / (len(likelihoods) - 2)))
+    log_scale_limits = np.log([SMALLEST_SCALE * center_spread, largest_scale * center_spread])
+    log_scales = np.asarray(
+        np.arange(log_scale_limits[0], log_scale_limits[1], STEPS_PER_SCALE * LOG_TAU_STEP)
+    )
     # These are ν and its prior weights: a gamma density, averaged over shapes and rates.
     from scipy.special import gammaln
 
-    degrees_above_one = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
-    shape = np.linspace(0.5, 5, 46)[:, None]
-    rate = np.linspace(0.05, 0.15, 21)
+    dof_above_one = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
+    gamma_shape = np.linspace(0.5, 5, 46)[:, None]
+    gamma_rate = np.linspace(0.05, 0.15, 21)
     log_density = (
-        shape * np.log(rate)
-        - gammaln(shape)
-        + shape * np.log(degrees_above_one)
-        - rate * degrees_above_one
+        gamma_shape * np.log(gamma_rate)
+        - gammaln(gamma_shape)
+        + gamma_shape * np.log(dof_above_one)
+        - gamma_rate * dof_above_one
     )
-    degrees_prior = np.exp(log_density).mean((1, 2))
-    degrees, degrees_prior = 1 + degrees_above_one.ravel(), degrees_prior / degrees_prior.sum()
+    dof_prior = np.exp(log_density).mean((1, 2))
+    dof, dof_prior = 1 + dof_above_one.ravel(), dof_prior / dof_prior.sum()
     scales = np.exp(log_scales)
-    posterior = _posterior(likelihoods, means, log_scales, degrees)
-    posterior += np.log(weights)[:, None, None] + np.log(degrees_prior)
+    log_posterior = _total_log_likelihood(likelihoods, means, log_scales, dof)
+    log_posterior += np.log(weights)[:, None, None] + np.log(dof_prior)
     # Below the smallest σ₀ the posterior is constant, so that its cell extends to 0.
-    scale_cells = scales * STEPS_PER_SCALE * STEP
-    scale_cells[0] += scales[0]
-    posterior += np.log(scale_cells)[:, None]
-    posterior_weights = np.exp(posterior - posterior.max())
+    scale_cell_widths = scales * STEPS_PER_SCALE * LOG_TAU_STEP
+    scale_cell_widths[0] += scales[0]
+    log_posterior += np.log(scale_cell_widths)[:, None]
+    posterior_weights = np.exp(log_posterior - log_posterior.max())
     return _predict_next(
         posterior_weights / posterior_weights.sum(),
         means,
         scales,
-        degrees,
+        dof,
         rope / largest_difference,
     )
 
 
-def _likelihood(differences: np.ndarray, rho: float) -> _Likelihood:
+def _student_t_likelihood(differences: np.ndarray, rho: float) -> _Likelihood:
     n = len(differences)
     square_sum = float(((differences - differences.mean()) ** 2).sum())
     scale = np.sqrt((1 + (n - 1) * rho) / n * square_sum / ((1 - rho) * (n - 2)))
-    return _Likelihood(float(differences.mean()), max(float(scale), FLOOR), n - 2)
+    return _Likelihood(float(differences.mean()), max(float(scale), MIN_LIKELIHOOD_SCALE), n - 2)
 
 
 def _mean_grid(likelihoods: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarray]:
@@ -162,21 +164,31 @@ def _log_precision_density(log_precision: np.ndarray, df: np.ndarray | float) ->
     )
 
 
-def _posterior(
+def _total_log_likelihood(
     likelihoods: Sequence[_Likelihood],
     means: np.ndarray,
     log_scales: np.ndarray,
     degrees: np.ndarray,
 ) -> np.ndarray:
     """Return the log likelihood of μ₀, σ₀ and ν, summed over the data sets."""
-    precision_weights = np.exp(_log_precision_density(LOG_PRECISIONS[:, None], degrees)) * 2 * STEP
+    precision_weights = (
+        np.exp(_log_precision_density(LOG_PRECISIONS[:, None], degrees)) * 2 * LOG_TAU_STEP
+    )
     first_log_tau, n_windows = -LOG_PRECISIONS[0] / 2, STEPS_PER_SCALE * (len(log_scales) - 1) + 1
-    log_tau = log_scales[0] + first_log_tau + STEP * np.arange(n_windows + len(LOG_PRECISIONS) - 1)
+    log_tau = (
+        log_scales[0]
+        + first_log_tau
+        + LOG_TAU_STEP * np.arange(n_windows + len(LOG_PRECISIONS) - 1)
+    )
     log_likelihoods = np.zeros((len(means), len(log_scales), len(degrees)))
     for likelihood in likelihoods:
-        table = _density_table(likelihood, means, np.exp(2 * log_tau))
-        windows = np.lib.stride_tricks.sliding_window_view(table, len(LOG_PRECISIONS), axis=1)
-        log_likelihoods += np.log(windows[:, ::STEPS_PER_SCALE] @ precision_weights + 1e-300)
+        density_table = _density_table(likelihood, means, np.exp(2 * log_tau))
+        density_windows = np.lib.stride_tricks.sliding_window_view(
+            density_table, len(LOG_PRECISIONS), axis=1
+        )
+        log_likelihoods += np.log(
+            density_windows[:, ::STEPS_PER_SCALE] @ precision_weights + 1e-300
+        )
     return log_likelihoods
 
 
@@ -184,14 +196,14 @@ def _density_table(
     likelihood: _Likelihood, means: np.ndarray, tau_squared: np.ndarray
 ) -> np.ndarray:
     """Return the density of x̄ − μ₀ for a normal δ of variance τ², summed over precisions of x̄."""
-    step = min(0.4, np.sqrt(2 / likelihood.df))
+    log_precision_step = min(0.4, np.sqrt(2 / likelihood.df))
     log_precisions = np.arange(
-        3.0 * np.sqrt(2 / likelihood.df) + 1, -24.0 / min(likelihood.df, 2) - 1, -step
+        3.0 * np.sqrt(2 / likelihood.df) + 1, -24.0 / min(likelihood.df, 2) - 1, -log_precision_step
     )
     log_densities = _log_precision_density(log_precisions, float(likelihood.df))
     log_precisions, weights = (
         log_precisions[log_densities > -30],
-        np.exp(log_densities[log_densities > -30]) * step,
+        np.exp(log_densities[log_densities > -30]) * log_precision_step,
     )
     squared_distances = (likelihood.centre - means)[:, None] ** 2
     density = np.zeros((len(means), len(tau_squared)))
@@ -211,7 +223,7 @@ def _predict_next(
     posterior_weights: np.ndarray,
     means: np.ndarray,
     scales: np.ndarray,
-    degrees: np.ndarray,
+    dof: np.ndarray,
     rope: float,
 ) -> HierarchicalResult:
     """Predict the next data set's mean difference δ from the posterior of its distribution."""
@@ -219,46 +231,48 @@ def _predict_next(
 
     lower_limits = (-rope - means[:, None, None]) / scales[:, None]
     upper_limits = (means[:, None, None] - rope) / scales[:, None]
-    better, worse = stdtr(degrees, lower_limits), stdtr(degrees, upper_limits)
+    better, worse = stdtr(dof, lower_limits), stdtr(dof, upper_limits)
     equivalent = np.maximum(1 - better - worse, 0)
-    p_better = _probability_of_positive(better - np.maximum(equivalent, worse), posterior_weights)
-    p_worse = 1 - _probability_of_positive(
+    p_better = _positive_margin_probability(
+        better - np.maximum(equivalent, worse), posterior_weights
+    )
+    p_worse = 1 - _positive_margin_probability(
         np.maximum(equivalent, better) - worse, posterior_weights
     )
-    predictive = [
+    predictive_probabilities = [
         float((probability * posterior_weights).sum())
         for probability in (better, equivalent, worse)
     ]
     return HierarchicalResult(
-        p_better, max(1 - p_better - p_worse, 0.0), max(p_worse, 0.0), *predictive
+        p_better, max(1 - p_better - p_worse, 0.0), max(p_worse, 0.0), *predictive_probabilities
     )
 
 
-def _probability_of_positive(margin: np.ndarray, posterior_weights: np.ndarray) -> float:
+def _positive_margin_probability(margin: np.ndarray, posterior_weights: np.ndarray) -> float:
     """Return the posterior probability of the μ₀ with a positive margin.
 
     The margin decreases with μ₀. Its zero crossing lies between two points of the grid, whose cells
     extend half way to each other.
     """
     n_positive = (margin > 0).sum(0)
-    last_positive, first_negative = (
+    last_positive_index, first_negative_index = (
         np.maximum(n_positive - 1, 0),
         np.minimum(n_positive, len(margin) - 1),
     )
-    margin_before = np.take_along_axis(margin, last_positive[None], 0)[0]
-    margin_after = np.take_along_axis(margin, first_negative[None], 0)[0]
+    margin_before = np.take_along_axis(margin, last_positive_index[None], 0)[0]
+    margin_after = np.take_along_axis(margin, first_negative_index[None], 0)[0]
     crossing_share = np.where(
         margin_before > margin_after,
         margin_before / np.maximum(margin_before - margin_after, 1e-300),
         1.0,
     )
-    crossing = np.clip(
-        np.where(n_positive > 0, last_positive + crossing_share + 0.5, 0.0), 0, len(margin)
+    zero_crossing = np.clip(
+        np.where(n_positive > 0, last_positive_index + crossing_share + 0.5, 0.0), 0, len(margin)
     )
     cumulative_weights = np.concatenate(
         [np.zeros((1, *n_positive.shape)), np.cumsum(posterior_weights, 0)]
     )
-    cell_index = np.minimum(crossing.astype(int), len(margin) - 1)
-    mass_before = np.take_along_axis(cumulative_weights, cell_index[None], 0)[0]
-    mass_of_cell = np.take_along_axis(posterior_weights, cell_index[None], 0)[0]
-    return float((mass_before + (crossing - cell_index) * mass_of_cell).sum())
+    cell_index = np.minimum(zero_crossing.astype(int), len(margin) - 1)
+    weight_before_cell = np.take_along_axis(cumulative_weights, cell_index[None], 0)[0]
+    cell_weight = np.take_along_axis(posterior_weights, cell_index[None], 0)[0]
+    return float((weight_before_cell + (zero_crossing - cell_index) * cell_weight).sum())

@@ -10,27 +10,29 @@ import numpy as np
 
 from truerisk.comparison.many_comparison import ManyComparison, conclusion_sentences
 from truerisk.comparison.method_pairs import MethodPair, compare_pairs
-from truerisk.comparison.ranks import critical_difference, friedman, rank_rows
-from truerisk.comparison.scores import RankTable, RankTerms, Scores, rank_table, read_scores
+from truerisk.comparison.ranks import critical_difference, friedman_test, rank_rows
+from truerisk.comparison.scores import RankOptions, RankTable, Scores, make_rank_table, read_scores
 from truerisk.core.arguments import mention
-from truerisk.core.progress import shows_progress
+from truerisk.core.progress import displays_progress
 from truerisk.core.registry import check_known
 from truerisk.results.interval import DEFAULT_ROPE
 
 
-def compare_table(scores: Scores, rank_terms: RankTerms, quantity: str = "value") -> ManyComparison:
+def compare_table(
+    scores: Scores, rank_options: RankOptions, quantity: str = "value"
+) -> ManyComparison:
     """Rank the methods of a table, test their differences, and write the conclusion."""
-    if rank_terms.control is not None:
+    if rank_options.control is not None:
         check_known(
             f"{mention('control')}: the table has no method",
-            rank_terms.control,
+            rank_options.control,
             scores.methods,
             "It has",
         )
-    table = rank_table(scores, rank_terms)
+    table = make_rank_table(scores, rank_options)
     ranks = rank_rows(table.oriented_values)
     n_compared, n_methods = ranks.shape
-    pairs = compare_pairs(table, ranks, rank_terms)
+    pairs = compare_pairs(table, ranks, rank_options)
     comparison = ManyComparison(
         quantity=quantity,
         data_sets=scores.data_sets,
@@ -40,20 +42,22 @@ def compare_table(scores: Scores, rank_terms: RankTerms, quantity: str = "value"
             for row in scores.values.tolist()
         ),
         ranks=tuple(ranks.mean(0).tolist()),
-        friedman=friedman(ranks),
-        critical_difference=critical_difference(n_compared, n_methods, rank_terms.confidence_level),
+        friedman=friedman_test(ranks),
+        critical_difference=critical_difference(
+            n_compared, n_methods, rank_options.confidence_level
+        ),
         pairs=pairs,
-        terms=rank_terms,
+        terms=rank_options,
         n_compared=n_compared,
         conclusion=(),
         left_out=table.left_out,
-        notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, rank_terms)),
+        notes=(*scores.notes, *table.notes, *_notes(table, ranks, pairs, rank_options)),
     )
     return replace(comparison, conclusion=tuple(conclusion_sentences(comparison)))
 
 
 def _notes(
-    table: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], rank_terms: RankTerms
+    table: RankTable, ranks: np.ndarray, pairs: tuple[MethodPair, ...], rank_options: RankOptions
 ) -> Iterator[str]:
     n_data_sets = len(ranks)
     if (ranks == ranks[:, :1]).all():
@@ -62,10 +66,10 @@ def _notes(
         for pair in pairs:
             if pair.ties == pair.n:
                 yield f"{pair.a} and {pair.b} are equal on every data set"
-    if table.no_splits:
-        yield f"the hierarchical test is left out: {table.no_splits}"
-    alpha, smallest_p = rank_terms.alpha, 2.0 ** (1 - n_data_sets)
-    if rank_terms.pairwise == "wilcoxon" and smallest_p * len(pairs) > alpha:
+    if table.no_hierarchical_reason:
+        yield f"the hierarchical test is left out: {table.no_hierarchical_reason}"
+    alpha, smallest_p = rank_options.alpha, 2.0 ** (1 - n_data_sets)
+    if rank_options.pairwise == "wilcoxon" and smallest_p * len(pairs) > alpha:
         yield (
             f"{n_data_sets} data sets are too few: the smallest p-value that the signed-rank test "
             f"can have is {smallest_p:.3g}, and Holm multiplies it by {len(pairs)}, so nothing can "
@@ -74,11 +78,11 @@ def _notes(
     if any(pair.interval is None for pair in pairs):
         yield (
             "no interval of a difference keeps the level "
-            f"{rank_terms.confidence_level:.15g} with so few data sets"
+            f"{rank_options.confidence_level:.15g} with so few data sets"
         )
 
 
-@shows_progress
+@displays_progress
 def compare_many(
     scores: Any,
     *,
@@ -164,5 +168,9 @@ def compare_many(
     >>> found.pair("knn", "forest").p_holm
     0.0234375
     """
-    rank_terms = RankTerms(better, missing, pairwise, control, rope, confidence_level, random_state)
-    return compare_table(read_scores(scores, methods, data_sets, correlation), rank_terms, quantity)
+    rank_options = RankOptions(
+        better, missing, pairwise, control, rope, confidence_level, random_state
+    )
+    return compare_table(
+        read_scores(scores, methods, data_sets, correlation), rank_options, quantity
+    )

@@ -9,16 +9,16 @@ from typing import Annotated, Any, ClassVar
 from truerisk.comparison.hierarchical import HierarchicalResult
 from truerisk.comparison.method_pairs import MethodPair
 from truerisk.comparison.ranks import Friedman
-from truerisk.comparison.scores import RankTerms
+from truerisk.comparison.scores import RankOptions
 from truerisk.core import formats, tables
 from truerisk.core.errors import UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.tables import frame_of, frame_of_rows
+from truerisk.core.tables import frame_from_columns, frame_from_rows
 from truerisk.core.version import __version__
-from truerisk.results.records import FINITE, Column, Count, Record
+from truerisk.results.records import FINITE_RANGE, Column, Count, Record
 
-Number = Annotated[float, FINITE]
+FiniteFloat = Annotated[float, FINITE_RANGE]
 
 
 @frozen
@@ -85,12 +85,12 @@ class ManyComparison(Record):
     quantity: str
     data_sets: Annotated[tuple[str, ...], Column("data sets", most=10_000)]
     methods: Annotated[tuple[str, ...], Column("methods", least=2, most=200)]
-    values: Annotated[tuple[tuple[Number | None, ...], ...], Column("data sets")]
-    ranks: Annotated[tuple[Number, ...], Column("methods")]
+    values: Annotated[tuple[tuple[FiniteFloat | None, ...], ...], Column("data sets")]
+    ranks: Annotated[tuple[FiniteFloat, ...], Column("methods")]
     friedman: Friedman
-    critical_difference: Number
+    critical_difference: FiniteFloat
     pairs: tuple[MethodPair, ...]
-    terms: RankTerms
+    terms: RankOptions
     n_compared: Count
     conclusion: tuple[str, ...]
     left_out: tuple[str, ...] = ()
@@ -118,11 +118,11 @@ class ManyComparison(Record):
         return self.n_compared >= MIN_DATA_SETS
 
     @property
-    def _summary(self) -> tuple[list[str], list[list[str]]]:
+    def _value_table(self) -> tuple[list[str], list[list[str]]]:
         """Header and rows of the table of values; the method with the best rank comes first."""
         columns = dict(zip(self.methods, zip(*self.values, strict=True), strict=True))
         rows = [
-            [formats.escape_and_truncate(name, 60), *map(formats.number, columns[name])]
+            [formats.escape_and_truncate(name, 60), *map(formats.format_number, columns[name])]
             for name, _ in self.ordered
         ]
         return ["method", *(formats.escape_and_truncate(name, 40) for name in self.data_sets)], rows
@@ -180,7 +180,7 @@ class ManyComparison(Record):
         """
         columns = zip(*self.values, strict=True)
         table: dict[str, list[Any]] = {"data set": list(self.data_sets)}
-        return frame_of(
+        return frame_from_columns(
             table
             | {method: list(column) for method, column in zip(self.methods, columns, strict=True)}
         )
@@ -193,20 +193,20 @@ class ManyComparison(Record):
         DataFrame
             A frame of pandas, or of polars if only that is installed.
         """
-        return frame_of_rows([_pair_row(pair) for pair in self.pairs])
+        return frame_from_rows([_pair_row(pair) for pair in self.pairs])
 
     def __str__(self) -> str:
         notes = [f"note: {note}" for note in self.notes]
         if not self.is_ranked:
-            values = tables.text_table(*self._summary)
+            values = tables.text_table(*self._value_table)
             return "\n".join([*self.conclusion, "", values, *notes])
         methods = tables.text_table(["method", "average rank"], self._average_rank_rows())
         pairs = tables.text_table(*pairs_table(self.pairs))
         friedman_test = self.friedman
         overall_text = (
             f"Friedman: chi-square({friedman_test.df}) = {friedman_test.chi_square:.2f}, "
-            f"{p_text(friedman_test.chi_p_value)}; {friedman_test}, "
-            f"{p_text(friedman_test.p_value)}; "
+            f"{format_p_value(friedman_test.chi_p_value)}; {friedman_test}, "
+            f"{format_p_value(friedman_test.p_value)}; "
             f"critical difference {self.critical_difference:.2f}"
         )
         header, rows = splits_table(self.pairs)
@@ -223,7 +223,7 @@ class ManyComparison(Record):
     def blocks(self) -> list[tables.Block]:
         header, rows = ["method", "average rank"], self._average_rank_rows()
         if not self.is_ranked:
-            header, rows = self._summary
+            header, rows = self._value_table
         return [tables.Block(" ".join(self.conclusion), header, rows)]
 
 
@@ -234,10 +234,10 @@ def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]
     rows = [
         [
             formats.escape_and_truncate(pair.a, 40), formats.escape_and_truncate(pair.b, 40),
-            f"{pair.wins}/{pair.ties}/{pair.losses}", formats.number(pair.difference),
+            f"{pair.wins}/{pair.ties}/{pair.losses}", formats.format_number(pair.difference),
             str(pair.interval or "none"), f"{pair.p_value:.3g}", f"{pair.p_holm:.3g}",
-            formats.number(pair.better, 3), formats.number(pair.equivalent, 3),
-            formats.number(pair.worse, 3),
+            formats.format_number(pair.better, 3), formats.format_number(pair.equivalent, 3),
+            formats.format_number(pair.worse, 3),
         ]
         for pair in pairs
     ]  # fmt: skip
@@ -258,7 +258,7 @@ def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]
     ]
     rows = [
         [formats.escape_and_truncate(pair.a, 40), formats.escape_and_truncate(pair.b, 40)]
-        + [formats.number(probability, 3) for probability in astuple(pair.hierarchical)]
+        + [formats.format_number(probability, 3) for probability in astuple(pair.hierarchical)]
         for pair in pairs
         if pair.hierarchical is not None
     ]
@@ -278,8 +278,8 @@ def _pair_row(pair: MethodPair) -> dict[str, Any]:
 
 
 MIN_DATA_SETS = 5  # minimum number of data sets over which methods are ranked
-PROBABLE_FROM = 0.95
-MOST_NAMED = 6
+PROBABLE_THRESHOLD = 0.95
+MOST_PAIRS_NAMED = 6
 BY_SPLITS_TEXT = "By their single splits, for another data set"
 
 
@@ -306,7 +306,7 @@ def conclusion_sentences(comparison: ManyComparison) -> Iterator[str]:
             differ_text = "differ by more than chance"
         yield (
             f"The ranks {differ_text} (Friedman's test, {friedman_test}, "
-            f"{p_text(friedman_test.p_value)})."
+            f"{format_p_value(friedman_test.p_value)})."
         )
         yield from _significance_sentences(comparison)
         # Probabilities come from the Bayesian signed-rank test, and from single splits if known.
@@ -314,18 +314,18 @@ def conclusion_sentences(comparison: ManyComparison) -> Iterator[str]:
         split_results = [
             (pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical
         ]
-        yield from _probable_sentences(comparison, values, "On most data sets these", "probably")
-        yield from _probable_sentences(
+        yield from _probability_sentences(comparison, values, "On most data sets these", "probably")
+        yield from _probability_sentences(
             comparison, split_results, f"{BY_SPLITS_TEXT} these", "likeliest"
         )
     if n_compared < n_data_sets:
         yield f"All of this rests on {n_compared} of {n_data_sets} data sets: see the notes."
 
 
-def p_text(p_value: float) -> str:
+def format_p_value(p_value: float) -> str:
     """Format a p-value for a sentence.
 
-    >>> p_text(0.01162), p_text(3.2e-9), p_text(1.0)
+    >>> format_p_value(0.01162), format_p_value(3.2e-9), format_p_value(1.0)
     ('p = 0.0116', 'p < 0.0001', 'p = 1')
     """
     return "p < 0.0001" if p_value < 1e-4 else f"p = {p_value:.3g}"
@@ -334,15 +334,16 @@ def p_text(p_value: float) -> str:
 def _best_method_sentence(comparison: ManyComparison) -> str:
     ranked_methods = comparison.ordered
     best_methods = [name for name, rank in ranked_methods if rank <= ranked_methods[0][1] + 1e-9]
-    opening = f"Of {len(ranked_methods)} methods on {comparison.n_compared} data sets"
+    sentence_start = f"Of {len(ranked_methods)} methods on {comparison.n_compared} data sets"
     if len(best_methods) == len(ranked_methods):
-        return f"{opening}, all have the same average rank, {ranked_methods[0][1]:.2f}."
+        return f"{sentence_start}, all have the same average rank, {ranked_methods[0][1]:.2f}."
     if len(best_methods) > 1:
         names = f"{', '.join(best_methods[:-1])} and {best_methods[-1]}"
-        return f"{opening}, {names} share the best average rank, {ranked_methods[0][1]:.2f}."
+        return f"{sentence_start}, {names} share the best average rank, {ranked_methods[0][1]:.2f}."
     second_text = f"{ranked_methods[1][0]} with {ranked_methods[1][1]:.2f}"
     return (
-        f"{opening}, {best_methods[0]} has the best average rank, {ranked_methods[0][1]:.2f}, "
+        f"{sentence_start}, {best_methods[0]} has the best average rank, "
+        f"{ranked_methods[0][1]:.2f}, "
         f"before {second_text}."
     )
 
@@ -353,16 +354,21 @@ def _significance_sentences(comparison: ManyComparison) -> Iterator[str]:
         (pair for pair in comparison.pairs if pair.p_holm < alpha), key=lambda pair: pair.p_holm
     )
     n_pairs = len(comparison.pairs)
-    test = f"Holm's correction over {n_pairs} pairs" if n_pairs > 1 else "The test of the one pair"
+    test_phrase = (
+        f"Holm's correction over {n_pairs} pairs" if n_pairs > 1 else "The test of the one pair"
+    )
     if not pairs:
-        yield f"{test} finds no two methods different, which does not show that they are alike."
+        yield (
+            f"{test_phrase} finds no two methods different, which does not show that they are "
+            "alike."
+        )
         return
     pairs_that_differ = [
         f"{pair.a if pair.favours_a else pair.b} is better than "
-        f"{pair.b if pair.favours_a else pair.a} ({p_text(pair.p_holm)})"
+        f"{pair.b if pair.favours_a else pair.a} ({format_p_value(pair.p_holm)})"
         for pair in pairs
     ]
-    yield f"{test} finds different: {_first_few(pairs_that_differ)}."
+    yield f"{test_phrase} finds different: {_join_first_texts(pairs_that_differ)}."
     if len(pairs) < n_pairs:
         n_undecided = n_pairs - len(pairs)
         yield (
@@ -370,33 +376,37 @@ def _significance_sentences(comparison: ManyComparison) -> Iterator[str]:
         )
 
 
-def _probable_sentences(
+def _probability_sentences(
     comparison: ManyComparison,
-    probabilities: Sequence[tuple[MethodPair, MethodPair | HierarchicalResult]],
-    opening: str,
-    likelihood_text: str,
+    pair_results: Sequence[tuple[MethodPair, MethodPair | HierarchicalResult]],
+    sentence_start: str,
+    certainty_adverb: str,
 ) -> Iterator[str]:
     rope = comparison.terms.rope
     better_pairs = [
-        (pair.a, pair.b, p.better) for pair, p in probabilities if p.better >= PROBABLE_FROM
+        (pair.a, pair.b, p.better) for pair, p in pair_results if p.better >= PROBABLE_THRESHOLD
     ]
     better_pairs += [
-        (pair.b, pair.a, p.worse) for pair, p in probabilities if p.worse >= PROBABLE_FROM
+        (pair.b, pair.a, p.worse) for pair, p in pair_results if p.worse >= PROBABLE_THRESHOLD
     ]
     if better_pairs:
-        region = f"by more than {rope:.15g}" if rope else "at all"
+        margin_phrase = f"by more than {rope:.15g}" if rope else "at all"
         pairs = [
             f"{better_name} than {worse_name} ({_probability_text(p)})"
             for better_name, worse_name, p in better_pairs
         ]
-        yield f"{opening} are {likelihood_text} better {region}: {_first_few(pairs)}."
+        yield (
+            f"{sentence_start} are {certainty_adverb} better {margin_phrase}: "
+            f"{_join_first_texts(pairs)}."
+        )
     equivalent_pairs = [
-        (pair, p.equivalent) for pair, p in probabilities if p.equivalent >= PROBABLE_FROM
+        (pair, p.equivalent) for pair, p in pair_results if p.equivalent >= PROBABLE_THRESHOLD
     ]
     if equivalent_pairs:
         pairs = [f"{pair.a} and {pair.b} ({_probability_text(p)})" for pair, p in equivalent_pairs]
         yield (
-            f"{opening} {likelihood_text} differ by no more than {rope:.15g}: {_first_few(pairs)}."
+            f"{sentence_start} {certainty_adverb} differ by no more than {rope:.15g}: "
+            f"{_join_first_texts(pairs)}."
         )
 
 
@@ -404,6 +414,6 @@ def _probability_text(probability: float) -> str:
     return "probability above 0.99" if probability > 0.99 else f"probability {probability:.2f}"
 
 
-def _first_few(texts: Sequence[str]) -> str:
-    n_more = len(texts) - MOST_NAMED
-    return "; ".join(texts[:MOST_NAMED]) + (f"; and {n_more} more" if n_more > 0 else "")
+def _join_first_texts(texts: Sequence[str]) -> str:
+    n_more = len(texts) - MOST_PAIRS_NAMED
+    return "; ".join(texts[:MOST_PAIRS_NAMED]) + (f"; and {n_more} more" if n_more > 0 else "")

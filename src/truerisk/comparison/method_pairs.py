@@ -29,62 +29,69 @@ from typing import Annotated
 import numpy as np
 
 from truerisk.comparison.hierarchical import HierarchicalResult, hierarchical_test
-from truerisk.comparison.ranks import holm, rank_errors
-from truerisk.comparison.scores import RankTable, RankTerms
+from truerisk.comparison.ranks import holm_correction, rank_difference_error
+from truerisk.comparison.scores import RankOptions, RankTable
 from truerisk.contracts import Streams
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import report_progress, stage
 from truerisk.results.interval import TIE_TOLERANCE, Interval
-from truerisk.results.records import FINITE, Count, Share
+from truerisk.results.records import FINITE_RANGE, Count, Share
 
 MAX_EXACT = 200
 
 
 @frozen
-class SignedRank:
+class SignedRankTest:
     """Result of the signed-rank test: W of positive and of negative differences, and p-value.
 
-    The p-value is two-sided. `correlation` is the matched-pairs rank-biserial correlation, (W₊ −
+    The p-value is two-sided. `rank_biserial` is the matched-pairs rank-biserial correlation, (W₊ −
     W₋) / (W₊ + W₋) (Kerby 2014).
     """
 
-    positive: float
-    negative: float
+    positive_rank_sum: float
+    negative_rank_sum: float
     n_zero: int
     p_value: float
-    correlation: float | None
+    rank_biserial: float | None
 
 
 @frozen
-class Shift:
+class ShiftEstimate:
     """Hodges–Lehmann estimate of the shift, and its limits if the level can be attained."""
 
     value: float
-    ends: tuple[float, float] | None
+    limits: tuple[float, float] | None
 
 
-def signed_rank(differences: np.ndarray, scale: float = 1.0) -> SignedRank:
-    """Test differences for a shift; those within rounding error of 0 (see `scale`) are zero."""
+def signed_rank_test(differences: np.ndarray, value_scale: float = 1.0) -> SignedRankTest:
+    """Test differences for a shift; those within rounding error of 0 are zero.
+
+    The rounding error is relative to `value_scale`.
+    """
     from scipy.stats import rankdata
 
-    absolute_differences = _round_differences(np.abs(differences), scale)
+    absolute_differences = _round_differences(np.abs(differences), value_scale)
     ranks, is_zero = rankdata(absolute_differences), absolute_differences == 0
-    positive = float(ranks[(differences > 0) & ~is_zero].sum())
-    negative = float(ranks[(differences < 0) & ~is_zero].sum())
-    rank_sum = positive + negative
-    return SignedRank(
-        positive,
-        negative,
+    positive_rank_sum = float(ranks[(differences > 0) & ~is_zero].sum())
+    negative_rank_sum = float(ranks[(differences < 0) & ~is_zero].sum())
+    rank_sum = positive_rank_sum + negative_rank_sum
+    return SignedRankTest(
+        positive_rank_sum,
+        negative_rank_sum,
         int(is_zero.sum()),
-        _p_value(ranks[~is_zero], positive),
-        (positive - negative) / rank_sum if rank_sum else None,
+        _p_value(ranks[~is_zero], positive_rank_sum),
+        (positive_rank_sum - negative_rank_sum) / rank_sum if rank_sum else None,
     )
 
 
-def _round_differences(absolute_differences: np.ndarray, scale: float) -> np.ndarray:
+def _round_differences(absolute_differences: np.ndarray, value_scale: float) -> np.ndarray:
     """Round differences to steps far below any real difference; rounding errors become ties."""
-    step = TIE_TOLERANCE * scale
-    return np.round(absolute_differences / step) * step if step else absolute_differences
+    rounding_step = TIE_TOLERANCE * value_scale
+    return (
+        np.round(absolute_differences / rounding_step) * rounding_step
+        if rounding_step
+        else absolute_differences
+    )
 
 
 def _p_value(ranks: np.ndarray, positive_rank_sum: float) -> float:
@@ -108,14 +115,14 @@ def _rank_sum_probabilities(doubled_ranks: np.ndarray) -> np.ndarray:
     """Return the probability of each sum of doubled ranks, if signs are random."""
     probabilities = np.zeros(int(doubled_ranks.sum()) + 1)
     probabilities[0] = 1.0
-    for rank in doubled_ranks.tolist():
+    for doubled_rank in doubled_ranks.tolist():
         shifted_probabilities = np.zeros_like(probabilities)
-        shifted_probabilities[rank:] = probabilities[: len(probabilities) - rank]
+        shifted_probabilities[doubled_rank:] = probabilities[: len(probabilities) - doubled_rank]
         probabilities = (probabilities + shifted_probabilities) / 2
     return probabilities
 
 
-def median_shift(differences: np.ndarray, confidence_level: float) -> Shift:
+def median_shift(differences: np.ndarray, confidence_level: float) -> ShiftEstimate:
     """Return the median of the Walsh averages, and an interval between two of them.
 
     The interval is the set of shifts that the test without ties does not reject (Hodges and Lehmann
@@ -133,7 +140,7 @@ def median_shift(differences: np.ndarray, confidence_level: float) -> Shift:
             float(walsh_averages[len(walsh_averages) - limit_rank]),
         )
     )
-    return Shift(float(np.median(walsh_averages)), limits)
+    return ShiftEstimate(float(np.median(walsh_averages)), limits)
 
 
 @cache
@@ -151,8 +158,8 @@ def _limit_rank(n: int, tail_probability: float) -> int:
     )
 
 
-DRAWS = 50_000
-PRIOR = 0.5  # strength s of the Dirichlet prior
+N_DRAWS = 50_000
+PRIOR_STRENGTH = 0.5  # strength s of the Dirichlet prior
 WEIGHTS_IN_CACHE = 200_000  # number of Dirichlet weights that fit into the processor's cache
 
 
@@ -161,55 +168,58 @@ def dirichlet_signed_rank(
     rope: float,
     random_state: int,
     *,
-    draws: int = DRAWS,
-    prior: float = PRIOR,
+    draws: int = N_DRAWS,
+    prior: float = PRIOR_STRENGTH,
 ) -> np.ndarray:
     """Return the probabilities that "lower", "equivalent" or "higher" has the largest share.
 
     Differences within `rope` are equivalent. Each pair of methods has one row of the result, from
     its differences. Pairs with equally many differences share the drawn weights.
     """
-    largest_counts, distinct_counts = (
+    largest_counts, distinct_sizes = (
         np.zeros((len(differences), 3)),
         sorted({len(z) for z in differences}),
     )
-    for n_before, n in enumerate(distinct_counts):
+    for n_sizes_done, n in enumerate(distinct_sizes):
         sorted_differences = {
             pair_index: np.sort(z) for pair_index, z in enumerate(differences) if len(z) == n
         }
         rng, n_drawn = Streams(random_state).get("dirichlet weights"), 0
         while n_drawn < draws:
-            n_batch = min(draws - n_drawn, max(1, WEIGHTS_IN_CACHE // (n + 1)))
-            weights = _Weights(rng, n_batch, n, prior)
+            batch_size = min(draws - n_drawn, max(1, WEIGHTS_IN_CACHE // (n + 1)))
+            weights = _DirichletWeights(rng, batch_size, n, prior)
             for pair_index, z in sorted_differences.items():
                 largest_counts[pair_index] += np.bincount(
-                    weights.shares(z, rope).argmax(0), minlength=3
+                    weights.outcome_shares(z, rope).argmax(0), minlength=3
                 )
-            n_drawn += n_batch
-            report_progress(n_before * draws + n_drawn, len(distinct_counts) * draws, "draws")
+            n_drawn += batch_size
+            report_progress(n_sizes_done * draws + n_drawn, len(distinct_sizes) * draws, "draws")
     return largest_counts / draws
 
 
-class _Weights:
+class _DirichletWeights:
     """Dirichlet weights of n sorted differences and of the prior's 0, one column per draw."""
 
     def __init__(self, rng: np.random.Generator, draws: int, n: int, prior: float) -> None:
         exponentials = rng.standard_exponential((n, draws))
         self.prior = rng.standard_gamma(prior, draws)
-        total = exponentials.sum(0) + self.prior
-        exponentials /= total
-        self.prior /= total
+        weight_totals = exponentials.sum(0) + self.prior
+        exponentials /= weight_totals
+        self.prior /= weight_totals
         # Weights are summed from the smallest difference upwards, and from the largest downwards.
-        self.upward, self.downward = _with_sums(exponentials), _with_sums(exponentials[::-1])
+        self.upward, self.downward = (
+            _with_cumulative_weights(exponentials),
+            _with_cumulative_weights(exponentials[::-1]),
+        )
 
-    def shares(self, z: np.ndarray, rope: float) -> np.ndarray:
+    def outcome_shares(self, z: np.ndarray, rope: float) -> np.ndarray:
         """Return θ_better, θ_equal and θ_worse for each draw of the weights."""
         better = self._share_below(z, rope, *self.upward)
         worse = self._share_below(-z[::-1], rope, *self.downward)
         return np.stack([better, 1 - better - worse, worse])
 
     def _share_below(
-        self, z: np.ndarray, rope: float, weights: np.ndarray, sums: np.ndarray
+        self, z: np.ndarray, rope: float, weights: np.ndarray, cumulative_weights: np.ndarray
     ) -> np.ndarray:
         """Return Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r]; `sums[k]` is the weight of the k smallest differences.
 
@@ -219,20 +229,21 @@ class _Weights:
         which are counted twice. A sum at the end of the region, up to rounding, counts as inside.
         """
         tolerance = 2 * TIE_TOLERANCE * max(float(np.abs(z).max()), rope)
-        partners = np.searchsorted(z, -2 * rope - z - tolerance)
-        n_first = int((partners > np.arange(len(z))).sum())
-        with_prior = self.prior * sums[np.searchsorted(z, -2 * rope - tolerance)]
+        n_partners = np.searchsorted(z, -2 * rope - z - tolerance)
+        n_first = int((n_partners > np.arange(len(z))).sum())
+        prior_share = self.prior * cumulative_weights[np.searchsorted(z, -2 * rope - tolerance)]
         one_order_sum = (
-            np.einsum("id,id->d", weights[:n_first], sums[partners[:n_first]]) + with_prior
+            np.einsum("id,id->d", weights[:n_first], cumulative_weights[n_partners[:n_first]])
+            + prior_share
         )
-        return np.asarray(2 * one_order_sum - sums[n_first] ** 2)
+        return np.asarray(2 * one_order_sum - cumulative_weights[n_first] ** 2)
 
 
-def _with_sums(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_cumulative_weights(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the weights, and for k = 0, 1, … the sum of the first k weights."""
-    sums = np.zeros((len(weights) + 1, weights.shape[1]))
-    np.cumsum(weights, axis=0, out=sums[1:])
-    return weights, sums
+    cumulative_weights = np.zeros((len(weights) + 1, weights.shape[1]))
+    np.cumsum(weights, axis=0, out=cumulative_weights[1:])
+    return weights, cumulative_weights
 
 
 @frozen
@@ -257,7 +268,7 @@ class MethodPair:
     statistic: float
     p_value: Share
     p_holm: Share
-    difference: Annotated[float, FINITE]
+    difference: Annotated[float, FINITE_RANGE]
     interval: Interval | None
     correlation: float | None
     better: Share
@@ -268,19 +279,20 @@ class MethodPair:
 
 
 def compare_pairs(
-    table: RankTable, ranks: np.ndarray, rank_terms: RankTerms
+    table: RankTable, ranks: np.ndarray, rank_options: RankOptions
 ) -> tuple[MethodPair, ...]:
     """Compare all pairs of methods, or those with the control; correct their p-values together."""
-    index_pairs = _index_pairs(table.scores.methods, rank_terms.control)
+    index_pairs = _index_pairs(table.scores.methods, rank_options.control)
     differences_by_pair = [
         _differences_and_scale(table.scores.values[:, indices]) for indices in index_pairs
     ]
     with stage("Bayesian tests"):
         oriented_differences = [
-            rank_terms.sign * differences_of_pair for differences_of_pair, _ in differences_by_pair
+            rank_options.sign * differences_of_pair
+            for differences_of_pair, _ in differences_by_pair
         ]
         probabilities = dirichlet_signed_rank(
-            oriented_differences, rank_terms.rope, rank_terms.random_state
+            oriented_differences, rank_options.rope, rank_options.random_state
         ).tolist()
     pairs = []
     with stage("signed-rank tests"):
@@ -288,10 +300,10 @@ def compare_pairs(
             index_pairs, differences_by_pair, probabilities, strict=True
         ):
             pairs.append(
-                _compare_pair(table, ranks, rank_terms, indices, differences, pair_probabilities)
+                _compare_pair(table, ranks, rank_options, indices, differences, pair_probabilities)
             )
             report_progress(len(pairs), len(index_pairs), "pairs")
-    corrected_p_values = holm([pair.p_value for pair in pairs])
+    corrected_p_values = holm_correction([pair.p_value for pair in pairs])
     return tuple(replace(pair, p_holm=p) for pair, p in zip(pairs, corrected_p_values, strict=True))
 
 
@@ -301,9 +313,11 @@ def _differences_and_scale(values: np.ndarray) -> tuple[np.ndarray, float]:
     Differences within rounding error relative to the largest absolute value count as 0.
     """
     values = values[~np.isnan(values).any(1)]
-    scale = float(np.abs(values).max())
+    value_scale = float(np.abs(values).max())
     raw_differences = values[:, 0] - values[:, 1]
-    return np.where(np.abs(raw_differences) <= TIE_TOLERANCE * scale, 0.0, raw_differences), scale
+    return np.where(
+        np.abs(raw_differences) <= TIE_TOLERANCE * value_scale, 0.0, raw_differences
+    ), value_scale
 
 
 def _index_pairs(methods: Sequence[str], control: str | None) -> list[list[int]]:
@@ -316,25 +330,27 @@ def _index_pairs(methods: Sequence[str], control: str | None) -> list[list[int]]
 def _compare_pair(
     table: RankTable,
     ranks: np.ndarray,
-    rank_terms: RankTerms,
+    rank_options: RankOptions,
     indices: list[int],
     differences: tuple[np.ndarray, float],
     probabilities: tuple[float, float, float],
 ) -> MethodPair:
-    (a, b), (raw_differences, scale), methods = indices, differences, table.scores.methods
+    (a, b), (raw_differences, value_scale), methods = indices, differences, table.scores.methods
     # The oriented difference is negative where a is better.
-    oriented_differences = rank_terms.sign * raw_differences
-    test, shift = (
-        signed_rank(oriented_differences, scale),
-        median_shift(raw_differences, rank_terms.confidence_level),
+    oriented_differences = rank_options.sign * raw_differences
+    signed_rank_result, shift_estimate = (
+        signed_rank_test(oriented_differences, value_scale),
+        median_shift(raw_differences, rank_options.confidence_level),
     )
     rank_difference = float((ranks[:, a] - ranks[:, b]).mean())
     from scipy.special import ndtr
 
-    z = rank_difference / rank_errors(len(ranks), len(methods))
+    z = rank_difference / rank_difference_error(len(ranks), len(methods))
     z_and_p_value = z, float(2 * ndtr(-abs(z)))
-    statistic, p = (
-        z_and_p_value if rank_terms.pairwise == "ranks" else (test.positive, test.p_value)
+    statistic, p_value = (
+        z_and_p_value
+        if rank_options.pairwise == "ranks"
+        else (signed_rank_result.positive_rank_sum, signed_rank_result.p_value)
     )
     better, equivalent, worse = probabilities
     return MethodPair(
@@ -346,34 +362,37 @@ def _compare_pair(
         losses=int((oriented_differences > 0).sum()),
         rank_difference=rank_difference,
         statistic=statistic,
-        p_value=p,
-        p_holm=p,
-        difference=shift.value,
-        interval=shift.ends and Interval(*shift.ends, "signed-rank", rank_terms.confidence_level),
-        correlation=None if test.correlation is None else -test.correlation,
+        p_value=p_value,
+        p_holm=p_value,
+        difference=shift_estimate.value,
+        interval=shift_estimate.limits
+        and Interval(*shift_estimate.limits, "signed-rank", rank_options.confidence_level),
+        correlation=None
+        if signed_rank_result.rank_biserial is None
+        else -signed_rank_result.rank_biserial,
         better=better,
         equivalent=equivalent,
         worse=worse,
         favours_a=rank_difference < 0
-        if rank_terms.pairwise == "ranks"
-        else test.positive < test.negative,
-        hierarchical=_compare_by_splits(table, rank_terms, a, b),
+        if rank_options.pairwise == "ranks"
+        else signed_rank_result.positive_rank_sum < signed_rank_result.negative_rank_sum,
+        hierarchical=_compare_by_splits(table, rank_options, a, b),
     )
 
 
 def _compare_by_splits(
-    table: RankTable, rank_terms: RankTerms, a: int, b: int
+    table: RankTable, rank_options: RankOptions, a: int, b: int
 ) -> HierarchicalResult | None:
-    if table.no_splits is not None:
+    if table.no_hierarchical_reason is not None:
         return None
     scores = table.scores
     differences = [
-        rank_terms.sign * (values[:, a] - values[:, b])
-        for values in scores.splits
+        rank_options.sign * (values[:, a] - values[:, b])
+        for values in scores.split_results
         if values is not None
     ]
     return hierarchical_test(
         differences,
-        [correlation for correlation in scores.correlation if correlation is not None],
-        rank_terms.rope,
+        [correlation for correlation in scores.split_correlations if correlation is not None],
+        rank_options.rope,
     )

@@ -11,21 +11,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.comparison.paired_tests import PairedTest, Tolerance, registry
-from truerisk.comparison.pairing import PairedInput, PairedLosses, pair, refuse_unlike
+from truerisk.comparison.paired_tests import PairedTest, PairedTestOptions, registry
+from truerisk.comparison.pairing import PairedInput, PairedLosses, pair_losses, refuse_unpairable
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.intervals.calibrated import ONCE, InstabilityFactor
+from truerisk.intervals.calibrated import SINGLE_DRAW_VARIANCE_FACTOR, InstabilityFactor
 from truerisk.intervals.form import variances_of_means
-from truerisk.intervals.instability import instability_of_pairs
+from truerisk.intervals.instability import leave_two_out_instability
 from truerisk.results.comparison import Comparison
 from truerisk.results.evaluation import Influences
 from truerisk.results.interval import DEFAULT_ROPE
-from truerisk.results.results import RiskEstimate, of_score
+from truerisk.results.results import RiskEstimate, select_score
 
-WITH_ROPE = ("paired-cv", "bayes")
+TESTS_WITH_ROPE = ("paired-cv", "bayes")
 
 
 def compare(
@@ -99,8 +99,8 @@ def compare(
     )
     name = default_name if test is None else test
     paired_test: PairedTest = registry.load(name)()
-    tolerance = Tolerance(rope, confidence_level)
-    if rope != DEFAULT_ROPE and name not in WITH_ROPE:
+    test_options = PairedTestOptions(rope, confidence_level)
+    if rope != DEFAULT_ROPE and name not in TESTS_WITH_ROPE:
         raise UnknownName(
             f"rope={rope} belongs to {mention('test', 'bayes')} or 'paired-cv'; '{name}' has no "
             "such region."
@@ -108,8 +108,10 @@ def compare(
     bare_difference = _difference_if_infinite(a, b)
     if bare_difference is not None:
         return bare_difference
-    pairs = pair(a, b, folds=folds, n_train=n_train, n_test=n_test, input_kind=paired_test.works_on)
-    result = paired_test.compare(pairs, tolerance)
+    pairs = pair_losses(
+        a, b, folds=folds, n_train=n_train, n_test=n_test, input_kind=paired_test.input_kind
+    )
+    result = paired_test.compare(pairs, test_options)
     return result.of_scores(isinstance(a, RiskEstimate) and a.greater_is_better)
 
 
@@ -130,33 +132,33 @@ def difference(
     """
     if confidence_level is None:
         confidence_level = 0.95 if a.interval is None else a.interval.confidence_level
-    tolerance = Tolerance(rope, confidence_level)
+    test_options = PairedTestOptions(rope, confidence_level)
     bare_difference = _difference_if_infinite(a, b)
     if bare_difference is not None:
         return bare_difference
-    refuse_unlike(a, b)
+    refuse_unpairable(a, b)
     assert a.value is not None
     assert b.value is not None
     value, reasons, other_results = a.value - b.value, [], []
-    scale = max(abs(a.value), abs(b.value))
+    largest_value = max(abs(a.value), abs(b.value))
     for name in ("paired-cv",) if _have_pair_losses(a, b) else ("bayes", "paired-cv"):
         try:
             result = compare(a, b, test=name, rope=rope, confidence_level=confidence_level)
         except Refusal as refusal:
             reasons.append(str(refusal))
             continue
-        matches_values = np.isclose(result.value, value, rtol=1e-9, atol=1e-12 * scale)
+        matches_values = np.isclose(result.value, value, rtol=1e-9, atol=1e-12 * largest_value)
         if matches_values and result.interval is not None:
             return result
         other_results.append(
-            result if matches_values else _centred_at_value(result, value, tolerance)
+            result if matches_values else _center_at_value(result, value, test_options)
         )
     if other_results:
         return other_results[0]
-    return _values_alone(a, b, *reasons[:1])
+    return _difference_without_test(a, b, *reasons[:1])
 
 
-def _values_alone(a: RiskEstimate, b: RiskEstimate, *notes: str) -> Comparison:
+def _difference_without_test(a: RiskEstimate, b: RiskEstimate, *notes: str) -> Comparison:
     """Return the difference of two values without a test; the notes say why there is no test."""
     assert a.value is not None
     assert b.value is not None
@@ -180,12 +182,12 @@ def _difference_if_infinite(a: Any, b: Any) -> Comparison | None:
     ]
     if not infinite_findings or a.value is None or b.value is None:
         return None
-    refuse_unlike(a, b)
-    return _values_alone(a, b, infinite_findings[0].note)
+    refuse_unpairable(a, b)
+    return _difference_without_test(a, b, infinite_findings[0].note)
 
 
-def _centred_at_value(
-    split_comparison: Comparison, value: float, tolerance: Tolerance
+def _center_at_value(
+    split_comparison: Comparison, value: float, test_options: PairedTestOptions
 ) -> Comparison:
     """Center the posterior from splits at the difference of values that weight rows equally."""
     result = replace(split_comparison, difference=value).noting(
@@ -193,7 +195,7 @@ def _centred_at_value(
     )
     if split_comparison.std_error is None or split_comparison.df is None:
         return result
-    result = result.by_t(split_comparison.std_error, split_comparison.df, tolerance, "posterior")
+    result = result.by_t(split_comparison.std_error, split_comparison.df, test_options, "posterior")
     return replace(result, statistic=None, p_value=None)
 
 
@@ -207,7 +209,7 @@ def _honest_risk_or_losses(search_or_losses: Any, score: str | None) -> Any:
             "compare two HonestSearchCV, two estimates, or losses."
         )
     if isinstance(search_or_losses, RiskEstimate):
-        return of_score(search_or_losses, score)
+        return select_score(search_or_losses, score)
     if score is not None:
         raise UnknownName("score= names a further score of searches or estimates, not of losses.")
     return search_or_losses
@@ -216,7 +218,9 @@ def _honest_risk_or_losses(search_or_losses: Any, score: str | None) -> Any:
 def _have_pair_losses(a: Any, b: Any) -> bool:
     """Return True if both estimates come with losses of models that lack a further fold."""
     return all(
-        isinstance(risk, RiskEstimate) and risk.influences is not None and risk.influences.in_pairs
+        isinstance(risk, RiskEstimate)
+        and risk.influences is not None
+        and risk.influences.has_left_two_out
         for risk in (a, b)
     )
 
@@ -230,7 +234,7 @@ def _have_influences_only(a: Any, b: Any) -> bool:
 
 
 # Formula of the variance factor of a mean difference, from the instability u of its rows.
-DIFFERENCES = InstabilityFactor(3.0 * sqrt(2), 2.0)
+DIFFERENCE_FACTOR = InstabilityFactor(3.0 * sqrt(2), 2.0)
 MIN_FACTOR = 1.6  # variance factor of differences that do not depend on the training rows
 ZERO_TOLERANCE = 1e-12
 NO_SPREAD_NOTE = (
@@ -240,36 +244,36 @@ NO_SPREAD_NOTE = (
 
 
 @frozen
-class Spread:
+class DifferenceSpread:
     """Variance of a difference of two cross-validated values, on which its interval is based.
 
-    `plain` is the variance of a mean of as many independent rows, or groups, as there are `units`.
-    `unseen` is added for one more row in each direction that distinguishes the two learners.
-    `instability` is u of the differences, None if there are no fits without a further fold from
-    which to estimate it.
+    `independent_variance` is the variance of a mean of `n_units` independent rows, or groups.
+    `extra_row_variance` is added for one more row in each direction that distinguishes the two
+    learners. `instability` is u of the differences, None if there are no fits without a further
+    fold from which to estimate it.
     """
 
-    plain: float
-    unseen: float
-    units: int
+    independent_variance: float
+    extra_row_variance: float
+    n_units: int
     k: float
     instability: float | None
 
     @classmethod
-    def from_influences(cls, a: Influences, b: Influences, mean: float) -> Spread:
+    def from_influences(cls, a: Influences, b: Influences, mean: float) -> DifferenceSpread:
         """Compute the variance of the mean difference from both learners' influences."""
         differences, values = (a.losses - b.losses)[None], np.array([mean])
         plain_variance, n_units = variances_of_means(differences, a.weights, values, a.groups)
         instability = None
         if a.left_two_out is not None and b.left_two_out is not None:
-            left_two_out = a.left_two_out.minus(b.left_two_out)
-            instability = instability_of_pairs(
+            left_two_out = a.left_two_out.subtract(b.left_two_out)
+            instability = leave_two_out_instability(
                 left_two_out, differences - mean, a.weights, a.rows, a.groups
             )
-        unseen_variance = 2 * max(a.one_row, b.one_row) ** 2
+        extra_row_variance = 2 * max(a.one_row, b.one_row) ** 2
         return cls(
             float(plain_variance[0]),
-            unseen_variance,
+            extra_row_variance,
             n_units,
             a.k,
             None if instability is None else float(instability[0]),
@@ -279,18 +283,18 @@ class Spread:
     def factor(self) -> float:
         """Variance of the cross-validated difference relative to that of independent rows."""
         if self.instability is None:
-            return ONCE
-        return DIFFERENCES.factor(self.instability, self.k, MIN_FACTOR)
+            return SINGLE_DRAW_VARIANCE_FACTOR
+        return DIFFERENCE_FACTOR.variance_factor(self.instability, self.k, MIN_FACTOR)
 
     @property
     def error(self) -> float:
         """Standard error of the difference."""
-        return sqrt(self.factor * (self.plain + self.unseen))
+        return sqrt(self.factor * (self.independent_variance + self.extra_row_variance))
 
     @property
     def df(self) -> float:
         """Degrees of freedom: the number of rows or groups divided by the factor, minus 1."""
-        return self.units / self.factor - 1
+        return self.n_units / self.factor - 1
 
 
 class PairedCV(PairedTest):
@@ -310,14 +314,14 @@ class PairedCV(PairedTest):
     """
 
     name = "paired-cv"
-    works_on: ClassVar[PairedInput] = "influences"
+    input_kind: ClassVar[PairedInput] = "influences"
 
     @override
-    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
         assert pairs.influences is not None  # `pair` raises without influences.
         a, b = pairs.influences
         mean = pairs.values[0] - pairs.values[1]
-        difference_spread = Spread.from_influences(a, b, mean)
+        difference_spread = DifferenceSpread.from_influences(a, b, mean)
         details = (
             {}
             if difference_spread.instability is None
@@ -326,24 +330,27 @@ class PairedCV(PairedTest):
         result = Comparison(
             test=self.name,
             difference=mean,
-            n_pairs=difference_spread.units,
+            n_pairs=difference_spread.n_units,
             scoring=pairs.loss,
             details={
                 **details,
                 "factor": difference_spread.factor,
-                "error of independent rows": sqrt(difference_spread.plain),
+                "error of independent rows": sqrt(difference_spread.independent_variance),
             },
             assumed=(
                 _assumption_text(difference_spread, "rows" if a.groups is None else "groups"),
             ),
         )
-        if difference_spread.error <= ZERO_TOLERANCE * pairs.scale or difference_spread.df <= 0:
+        if (
+            difference_spread.error <= ZERO_TOLERANCE * pairs.loss_scale
+            or difference_spread.df <= 0
+        ):
             return result.noting(NO_SPREAD_NOTE)
         name = self.name if a.groups is None else f"{self.name}-grouped"
         return result.by_t(difference_spread.error, difference_spread.df, tolerance, name)
 
 
-def _assumption_text(difference_spread: Spread, unit_noun: str) -> str:
+def _assumption_text(difference_spread: DifferenceSpread, unit_noun: str) -> str:
     assumption = (
         f"the difference varies {difference_spread.factor:.2g} times as much as one of independent "
         f"{unit_noun}"

@@ -15,13 +15,13 @@ from truerisk.core.arguments import check_level, mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.registry import Registry, entries_of_table
+from truerisk.core.registry import Registry, parse_registry_table
 from truerisk.results.comparison import Comparison, check_rope
 from truerisk.results.interval import DEFAULT_ROPE, Interval, normal_quantile
 
 
 @frozen
-class Tolerance:
+class PairedTestOptions:
     """Options of a test: half-width of the region of equivalence, and confidence level."""
 
     rope: float = DEFAULT_ROPE
@@ -35,21 +35,21 @@ class Tolerance:
 class PairedTest(ABC):
     """A test of "a and b have the same risk" on paired losses; it raises if it is not justified.
 
-    `works_on` is its input: one difference per split, losses of rows that were tested once, the
+    `input_kind` is its input: one difference per split, losses of rows that were tested once, the
     influence of each row on a cross-validated value, or differences in disjoint halves.
     """
 
     name: ClassVar[str]
-    works_on: ClassVar[PairedInput]
+    input_kind: ClassVar[PairedInput]
 
     @abstractmethod
-    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
         """Return the result of this test on the paired losses of two learners."""
 
 
 registry = Registry(
     "test",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.comparison",
         """
     paired-cv  paired:PairedCV  rows paired, how much they move seen from pairs of folds
@@ -63,7 +63,9 @@ registry = Registry(
 )
 
 
-NO_SPREAD = "every split has the same difference: their spread is 0 and says nothing of the error."
+NO_SPREAD_NOTE = (
+    "every split has the same difference: their spread is 0 and says nothing of the error."
+)
 
 
 class NadeauBengio(PairedTest):
@@ -75,34 +77,34 @@ class NadeauBengio(PairedTest):
     """
 
     name = "nadeau-bengio"
-    works_on: ClassVar[PairedInput] = "splits"
+    input_kind: ClassVar[PairedInput] = "splits"
 
     @override
-    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        result = self._by_corrected_t(pairs, tolerance, "corrected-t")
+    def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
+        result = self._corrected_t_comparison(pairs, tolerance, "corrected-t")
         return replace(result, rope=None, better=None, equivalent=None, worse=None)
 
-    def _by_corrected_t(
-        self, pairs: PairedLosses, tolerance: Tolerance, interval: str, *assumed: str
+    def _corrected_t_comparison(
+        self, pairs: PairedLosses, test_options: PairedTestOptions, interval: str, *assumed: str
     ) -> Comparison:
         """Test the mean of split differences with an error that accounts for overlap."""
-        splits, size_ratio = pairs.of_splits()
-        n_splits = len(splits)
+        split_differences, size_ratio = pairs.require_splits()
+        n_splits = len(split_differences)
         overlap_assumption = (
             f"differences of {n_splits} splits are normal and correlate by ρ = n_test/(n_train + "
             f"n_test) = {size_ratio / (1 + size_ratio):.3g}, since training sets overlap"
         )
         result = Comparison(
             self.name,
-            float(splits.mean()),
+            float(split_differences.mean()),
             n_splits,
             pairs.loss,
             assumed=(overlap_assumption, *assumed),
         )
-        std_error = float(splits.std(ddof=1) * np.sqrt(1 / n_splits + size_ratio))
-        if std_error <= 1e-12 * pairs.scale:
-            return result.noting(NO_SPREAD)
-        return result.by_t(std_error, n_splits - 1, tolerance, interval)
+        std_error = float(split_differences.std(ddof=1) * np.sqrt(1 / n_splits + size_ratio))
+        if std_error <= 1e-12 * pairs.loss_scale:
+            return result.noting(NO_SPREAD_NOTE)
+        return result.by_t(std_error, n_splits - 1, test_options, interval)
 
 
 class CorrelatedBayes(NadeauBengio):
@@ -116,13 +118,13 @@ class CorrelatedBayes(NadeauBengio):
     name = "bayes"
 
     @override
-    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
+    def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
         rope = tolerance.rope
         region_assumption = (
             f"risks within {rope:.15g} (in units of the loss) are practically the same"
         )
         prior_assumption = "flat prior of the mean difference"
-        result = self._by_corrected_t(
+        result = self._corrected_t_comparison(
             pairs, tolerance, "posterior", prior_assumption, region_assumption
         )
         return replace(result, rope=rope, statistic=None, p_value=None)
@@ -138,11 +140,11 @@ class McNemar(PairedTest):
     """
 
     name = "mcnemar"
-    works_on: ClassVar[PairedInput] = "rows"
+    input_kind: ClassVar[PairedInput] = "rows"
 
     @override
-    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        a, b = pairs.of_rows()
+    def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
+        a, b = pairs.require_rows()
         if not np.isin([a, b], (0, 1)).all():
             raise Refusal(
                 "McNemar's test counts errors: losses must be 0 or 1 "
@@ -150,20 +152,28 @@ class McNemar(PairedTest):
             )
         from scipy.special import bdtr, chdtrc
 
-        n_a_wrong, n_b_wrong = int(((a == 1) & (b == 0)).sum()), int(((b == 1) & (a == 0)).sum())
-        n_discordant = n_a_wrong + n_b_wrong
-        details: dict[str, float] = {"a alone wrong": n_a_wrong, "b alone wrong": n_b_wrong}
+        n_only_a_wrong, n_only_b_wrong = (
+            int(((a == 1) & (b == 0)).sum()),
+            int(((b == 1) & (a == 0)).sum()),
+        )
+        n_discordant = n_only_a_wrong + n_only_b_wrong
+        details: dict[str, float] = {
+            "a alone wrong": n_only_a_wrong,
+            "b alone wrong": n_only_b_wrong,
+        }
         notes: tuple[str, ...] = ()
         p_value = None
         if n_discordant:
-            p_value = min(1.0, 2 * float(bdtr(min(n_a_wrong, n_b_wrong), n_discordant, 0.5)))
-            chi2 = max(abs(n_a_wrong - n_b_wrong) - 1, 0) ** 2 / n_discordant
+            p_value = min(
+                1.0, 2 * float(bdtr(min(n_only_a_wrong, n_only_b_wrong), n_discordant, 0.5))
+            )
+            chi2 = max(abs(n_only_a_wrong - n_only_b_wrong) - 1, 0) ** 2 / n_discordant
             details |= {"chi-square, corrected": chi2, "its p-value": float(chdtrc(1, chi2))}
         else:
             notes = ("the two rules err on the same rows: nothing tells them apart.",)
-        assumed = ["rows are independent of each other"]
+        assumptions = ["rows are independent of each other"]
         if not pairs.is_one_model:
-            assumed.append(
+            assumptions.append(
                 "the rules are taken as fixed: how they vary over training sets is not counted, "
                 "which flatters the p-value after cross-validation"
             )
@@ -174,7 +184,7 @@ class McNemar(PairedTest):
             scoring=pairs.loss,
             p_value=p_value,
             details=details,
-            assumed=tuple(assumed),
+            assumed=tuple(assumptions),
             notes=notes,
         )
 
@@ -189,19 +199,21 @@ class FiveByTwo(PairedTest):
     """
 
     name = "5x2"
-    works_on: ClassVar[PairedInput] = "splits"
+    input_kind: ClassVar[PairedInput] = "splits"
 
     @override
-    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        differences = _five_by_two(pairs)
+    def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
+        differences = _five_by_two_differences(pairs)
         variances = ((differences - differences.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
         mean = float(differences.mean())
-        assumed = (
+        assumptions = (
             "differences of the two folds of a repetition are independent and normal",
             "the t statistic is that of the first fold, so it depends on the order of the folds",
         )
-        if variances.sum() <= (1e-12 * pairs.scale) ** 2:
-            return Comparison(self.name, mean, 10, pairs.loss, assumed=assumed, notes=(NO_SPREAD,))
+        if variances.sum() <= (1e-12 * pairs.loss_scale) ** 2:
+            return Comparison(
+                self.name, mean, 10, pairs.loss, assumed=assumptions, notes=(NO_SPREAD_NOTE,)
+            )
         from scipy.special import fdtrc, stdtr
 
         t_statistic = float(differences[0, 0] / np.sqrt(variances.mean()))
@@ -215,43 +227,47 @@ class FiveByTwo(PairedTest):
             df=5,
             p_value=float(2 * stdtr(5, -abs(t_statistic))),
             details={"combined F": f_statistic, "its p-value": float(fdtrc(10, 5, f_statistic))},
-            assumed=assumed,
+            assumed=assumptions,
         )
 
 
-def _five_by_two(pairs: PairedLosses) -> np.ndarray:
+def _five_by_two_differences(pairs: PairedLosses) -> np.ndarray:
     """Return the differences by repetition and fold, as an array (5, 2).
 
     Raise Refusal unless there are five repetitions of two halves.
     """
-    splits, _ = pairs.of_splits()
-    n_train, n_test = pairs.sizes()
-    repeat = np.repeat(np.arange(5), 2) if pairs.repeat is None else pairs.repeat
-    are_halves = len(splits) == 10 and np.array_equal(repeat, np.repeat(np.arange(5), 2))
+    split_differences, _ = pairs.require_splits()
+    n_train, n_test = pairs.require_sizes()
+    repetition_numbers = (
+        np.repeat(np.arange(5), 2) if pairs.repetition_numbers is None else pairs.repetition_numbers
+    )
+    is_five_by_two = len(split_differences) == 10 and np.array_equal(
+        repetition_numbers, np.repeat(np.arange(5), 2)
+    )
     if (
-        not are_halves
+        not is_five_by_two
         or (n_train[::2] != n_test[1::2]).any()
         or (n_test[::2] != n_train[1::2]).any()
     ):
         raise Refusal(
             "the 5x2 test is for five repetitions of twofold cross-validation, and these are "
-            f"{len(splits)} splits of another kind: use {mention('cv', '5x2-fold')}, or "
+            f"{len(split_differences)} splits of another kind: use {mention('cv', '5x2-fold')}, or "
             f"{mention('test', 'nadeau-bengio')}."
         )
-    return splits.reshape(5, 2)
+    return split_differences.reshape(5, 2)
 
 
 LARGEST_RHO = 0.499  # largest ρ, because the covariance is singular at ½
-DOUBLINGS = 60
-MODEL = (
+MAX_DOUBLINGS = 60
+HALVES_ASSUMPTION = (
     "differences in halves are normal, independent within a repetition, and correlate alike "
     "between repetitions"
 )
-NO_HALVES_SPREAD = "both halves have the same difference every time: their spread is 0."
+NO_HALVES_SPREAD_NOTE = "both halves have the same difference every time: their spread is 0."
 
 
 @frozen
-class Halves:
+class HalfDifferences:
     """Mean and sums of squares of J differences in one half of the rows and J in the other half.
 
     The model has variance σ², no correlation within a repetition, and ρ between any two
@@ -262,19 +278,19 @@ class Halves:
 
     n_repetitions: int
     mean: float
-    sum_squares: float
-    difference_squares: float
+    squares_of_sums: float
+    squares_of_differences: float
 
     @classmethod
-    def from_array(cls, halves: np.ndarray) -> Halves:
+    def from_array(cls, halves: np.ndarray) -> HalfDifferences:
         """Reduce an array of shape `(J, 2)`, the differences in both halves, to its sums."""
         sums, differences = halves.sum(axis=1), halves[:, 0] - halves[:, 1]
-        sum_squares = float(((sums - sums.mean()) ** 2).sum() / 2)
+        squares_of_sums = float(((sums - sums.mean()) ** 2).sum() / 2)
         return cls(
-            len(halves), float(halves.mean()), sum_squares, float((differences**2).sum() / 2)
+            len(halves), float(halves.mean()), squares_of_sums, float((differences**2).sum() / 2)
         )
 
-    def z(self, hypothetical_mean: float) -> float:
+    def z_statistic(self, hypothetical_mean: float) -> float:
         """Return z of the score test of a hypothetical mean.
 
         It is the observed mean minus the hypothetical one, divided by the standard error that the
@@ -285,8 +301,8 @@ class Halves:
         mean_eigenvalue, sum_eigenvalue = 1 + 2 * (self.n_repetitions - 1) * rho, 1 - 2 * rho
         variance = (
             mean_square / mean_eigenvalue
-            + self.sum_squares / sum_eigenvalue
-            + self.difference_squares
+            + self.squares_of_sums / sum_eigenvalue
+            + self.squares_of_differences
         ) / (2 * self.n_repetitions)
         return float(
             (self.mean - hypothetical_mean)
@@ -303,24 +319,34 @@ class Halves:
         mean_eigenvalue, sum_eigenvalue = Polynomial([1, 2 * (j - 1)]), Polynomial([1, -2])
         weighted_squares = (
             mean_square * sum_eigenvalue
-            + self.sum_squares * mean_eigenvalue
-            + self.difference_squares * mean_eigenvalue * sum_eigenvalue
+            + self.squares_of_sums * mean_eigenvalue
+            + self.squares_of_differences * mean_eigenvalue * sum_eigenvalue
         )
-        slope = (
+        deviance_slope = (
             2
             * j
             * (
-                2 * self.sum_squares * mean_eigenvalue**2
+                2 * self.squares_of_sums * mean_eigenvalue**2
                 - 2 * (j - 1) * mean_square * sum_eigenvalue**2
             )
         )
-        slope += 2 * (j - 1) * (sum_eigenvalue - mean_eigenvalue) * weighted_squares
-        rhos = np.clip([0.0, LARGEST_RHO, *np.real(slope.roots())], 0.0, LARGEST_RHO)
-        deviance = (
-            2 * j * np.log(weighted_squares(rhos) / mean_eigenvalue(rhos) / sum_eigenvalue(rhos))
+        deviance_slope += 2 * (j - 1) * (sum_eigenvalue - mean_eigenvalue) * weighted_squares
+        rho_candidates = np.clip(
+            [0.0, LARGEST_RHO, *np.real(deviance_slope.roots())], 0.0, LARGEST_RHO
         )
-        deviance += np.log(mean_eigenvalue(rhos)) + (j - 1) * np.log(sum_eigenvalue(rhos))
-        return float(rhos[np.argmin(deviance)])
+        deviance = (
+            2
+            * j
+            * np.log(
+                weighted_squares(rho_candidates)
+                / mean_eigenvalue(rho_candidates)
+                / sum_eigenvalue(rho_candidates)
+            )
+        )
+        deviance += np.log(mean_eigenvalue(rho_candidates)) + (j - 1) * np.log(
+            sum_eigenvalue(rho_candidates)
+        )
+        return float(rho_candidates[np.argmin(deviance)])
 
     def interval_limit(self, step: float, critical_z: float) -> float:
         """Return a limit of the interval: the mean at which |z| reaches `critical_z`, or infinity.
@@ -331,10 +357,10 @@ class Halves:
         from scipy.optimize import brentq
 
         def excess_over_critical_z(hypothetical_mean: float) -> float:
-            return abs(self.z(hypothetical_mean)) - critical_z
+            return abs(self.z_statistic(hypothetical_mean)) - critical_z
 
         near_point = self.mean
-        for _ in range(DOUBLINGS):
+        for _ in range(MAX_DOUBLINGS):
             far_point = self.mean + step
             if excess_over_critical_z(far_point) > 0:
                 return float(
@@ -360,25 +386,28 @@ class Sharp(PairedTest):
     """
 
     name = "sharp"
-    works_on: ClassVar[PairedInput] = "halves"
+    input_kind: ClassVar[PairedInput] = "halves"
 
     @override
-    def compare(self, pairs: PairedLosses, tolerance: Tolerance) -> Comparison:
-        assert pairs.halves is not None  # `pair` raises without halves.
-        halves = Halves.from_array(pairs.halves)
+    def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
+        assert pairs.half_differences is not None  # `pair` raises without halves.
+        halves = HalfDifferences.from_array(pairs.half_differences)
         result = Comparison(
             self.name,
             halves.mean,
-            len(pairs.halves),
+            len(pairs.half_differences),
             pairs.loss,
-            assumed=(MODEL, "the difference is that of rules trained on half of the rows"),
+            assumed=(
+                HALVES_ASSUMPTION,
+                "the difference is that of rules trained on half of the rows",
+            ),
         )
-        if halves.difference_squares <= (1e-12 * pairs.scale) ** 2:
-            return result.noting(NO_HALVES_SPREAD)
+        if halves.squares_of_differences <= (1e-12 * pairs.loss_scale) ** 2:
+            return result.noting(NO_HALVES_SPREAD_NOTE)
         from scipy.special import ndtr
 
-        z, critical_z = halves.z(0.0), normal_quantile(tolerance.confidence_level)
-        first_step = float(np.sqrt(halves.difference_squares) / halves.n_repetitions)
+        z, critical_z = halves.z_statistic(0.0), normal_quantile(tolerance.confidence_level)
+        first_step = float(np.sqrt(halves.squares_of_differences) / halves.n_repetitions)
         limits = (
             halves.interval_limit(-first_step, critical_z),
             halves.interval_limit(first_step, critical_z),

@@ -26,52 +26,52 @@ HOW_TO_PAIR = (
 class PairedLosses:
     """Losses of two learners, a and b, on the same rows of the same splits.
 
-    `splits` are the differences a − b of the mean losses per split, with their `repeat`, `n_train`
-    and `n_test`. `rows` are the two losses of rows that were tested once. `values` are the two
-    risks and `influences` the influence of each row on them. Row r of `halves` holds the
-    differences in the two halves of repetition r. Differences far below `scale`, the largest mean
-    loss of a split, are rounding errors.
+    `split_differences` are the differences a − b of the mean losses per split, with their
+    `repetition_numbers`, `n_train` and `n_test`. `rows` are the two losses of rows that were tested
+    once. `values` are the two risks and `influences` the influence of each row on them. Row r of
+    `half_differences` holds the differences in the two halves of repetition r. Differences far
+    below `loss_scale`, the largest mean loss of a split, are rounding errors.
     """
 
     loss: str | None = None
-    splits: np.ndarray | None = None
-    repeat: np.ndarray | None = None
+    split_differences: np.ndarray | None = None
+    repetition_numbers: np.ndarray | None = None
     n_train: np.ndarray | None = None
     n_test: np.ndarray | None = None
     rows: tuple[np.ndarray, np.ndarray] | None = None
     is_one_model: bool = False
-    scale: float = 1.0
+    loss_scale: float = 1.0
     why_no_rows: str = "there are no losses of rows that were each tested once."
     values: tuple[float, float] = (0.0, 0.0)
     influences: tuple[Influences, Influences] | None = None
-    halves: np.ndarray | None = None
+    half_differences: np.ndarray | None = None
 
-    def sizes(self) -> tuple[np.ndarray, np.ndarray]:
+    def require_sizes(self) -> tuple[np.ndarray, np.ndarray]:
         """Return `n_train` and `n_test`; raise if the sizes of the splits are unknown."""
         if self.n_train is None or self.n_test is None:
             raise Refusal(f"this test needs the sizes of the splits: {HOW_TO_PAIR}.")
         return self.n_train, self.n_test
 
-    def of_splits(self) -> tuple[np.ndarray, float]:
+    def require_splits(self) -> tuple[np.ndarray, float]:
         """Return the loss differences per split, and n_test/n_train; raise if a size is unknown."""
-        n_train, n_test = self.sizes()
-        if self.splits is None:
+        n_train, n_test = self.require_sizes()
+        if self.split_differences is None:
             raise Refusal(f"this test needs the sizes of the splits: {HOW_TO_PAIR}.")
-        if len(self.splits) < 2:
+        if len(self.split_differences) < 2:
             raise Refusal(
                 f"one split has no spread over splits: use {mention('test', 'mcnemar')} on its "
                 "rows, or compare on several splits."
             )
-        return self.splits, float(n_test.mean() / n_train.mean())
+        return self.split_differences, float(n_test.mean() / n_train.mean())
 
-    def of_rows(self) -> tuple[np.ndarray, np.ndarray]:
+    def require_rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the two losses of rows that were each tested once; raise if there are none."""
         if self.rows is None:
             raise Refusal(f"this test needs one loss per row: {self.why_no_rows}")
         return self.rows
 
 
-def pair(
+def pair_losses(
     a: Any,
     b: Any,
     *,
@@ -81,22 +81,22 @@ def pair(
     input_kind: PairedInput = "splits",
 ) -> PairedLosses:
     """Return the paired losses that a test needs, from two estimates or two arrays of losses."""
-    are_estimates = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
-    if are_estimates == {True, False}:
+    estimate_flags = {isinstance(a, RiskEstimate), isinstance(b, RiskEstimate)}
+    if estimate_flags == {True, False}:
         raise UnknownName("compare two estimates, or the losses of both, not one of each.")
-    if are_estimates == {False}:
-        _refuse_other_rows(a, b)
+    if estimate_flags == {False}:
+        _refuse_different_rows(a, b)
         return _pairs_from_arrays(a, b, folds, n_train, n_test, input_kind)
     if not (folds is None and n_train is None and n_test is None):
         raise UnknownName("estimates carry their splits: leave out folds, n_train and n_test.")
-    refuse_unlike(a, b)
+    refuse_unpairable(a, b)
     pair_function = {"influences": _pairs_from_influences, "halves": _halves_from_estimates}.get(
         input_kind, _of_splits
     )
     return pair_function(a, b)
 
 
-def _refuse_other_rows(a: Any, b: Any) -> None:
+def _refuse_different_rows(a: Any, b: Any) -> None:
     """Raise if two series of losses have indices that show that their rows differ.
 
     Losses are paired by position.
@@ -125,7 +125,12 @@ def _pairs_from_influences(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     values = float(a.loss_value or 0.0), float(b.loss_value or 0.0)
     influences = a.influences, b.influences
     scale = max(map(abs, values))
-    return PairedLosses(loss=a.named_scoring, values=values, influences=influences, scale=scale)  # type: ignore[arg-type]
+    return PairedLosses(
+        loss=a.named_scoring,
+        values=values,
+        influences=influences,  # type: ignore[arg-type]
+        loss_scale=scale,
+    )
 
 
 def _why_no_influences(a: RiskEstimate) -> str:
@@ -155,15 +160,15 @@ def _halves_from_estimates(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
         )
     assert a.split_risks is not None
     assert b.split_risks is not None
-    repetition, differences = a.splits[:, 0], a.split_risks - b.split_risks
+    repetition_numbers, differences = a.splits[:, 0], a.split_risks - b.split_risks
     means = [
-        differences[repetition == repetition_number].mean()
-        for repetition_number in range(1, int(repetition.max()) + 1)
+        differences[repetition_numbers == repetition_number].mean()
+        for repetition_number in range(1, int(repetition_numbers.max()) + 1)
     ]
     return PairedLosses(
         loss=a.named_scoring,
-        halves=_check_repetitions(np.array(means).reshape(-1, 2)),
-        scale=_largest_loss(a.split_risks, b.split_risks),
+        half_differences=_check_repetitions(np.array(means).reshape(-1, 2)),
+        loss_scale=_largest_loss(a.split_risks, b.split_risks),
     )
 
 
@@ -175,14 +180,15 @@ def _halves_from_arrays(a: Any, b: Any) -> PairedLosses:
             "two halves of each repetition, two arrays (repetitions, 2)."
         )
     return PairedLosses(
-        halves=_check_repetitions(losses_a - losses_b), scale=_largest_loss(losses_a, losses_b)
+        half_differences=_check_repetitions(losses_a - losses_b),
+        loss_scale=_largest_loss(losses_a, losses_b),
     )
 
 
-def _check_repetitions(halves: np.ndarray) -> np.ndarray:
-    if len(halves) < 2:
+def _check_repetitions(half_differences: np.ndarray) -> np.ndarray:
+    if len(half_differences) < 2:
         raise Refusal("SHARP needs two repetitions of the halves at least; 30 are usual.")
-    return halves
+    return half_differences
 
 
 def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
@@ -218,18 +224,18 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
     reason = _why_no_rows(a, a.losses, splits)
     return PairedLosses(
         loss=a.named_scoring,
-        splits=a.split_risks - b.split_risks,
-        repeat=splits[:, 0],
+        split_differences=a.split_risks - b.split_risks,
+        repetition_numbers=splits[:, 0],
         n_train=splits[:, 1],
         n_test=splits[:, 2],
         rows=(a.losses, b.losses) if reason is None else None,
         is_one_model=a.target == "Err_XY",
-        scale=_largest_loss(a.split_risks, b.split_risks),
+        loss_scale=_largest_loss(a.split_risks, b.split_risks),
         why_no_rows=reason or "",
     )
 
 
-def refuse_unlike(a: RiskEstimate, b: RiskEstimate) -> None:
+def refuse_unpairable(a: RiskEstimate, b: RiskEstimate) -> None:
     """Raise Refusal for estimates of different losses, data or splits, or without a value."""
     if a.value is None or b.value is None:
         raise Refusal("an estimate without a value (a fit failed) cannot be compared.")
@@ -317,8 +323,8 @@ def _pairs_from_arrays(
         [[split_losses.mean() for split_losses in losses] for losses in (losses_a, losses_b)]
     )
     return PairedLosses(
-        splits=means[0] - means[1],
-        scale=_largest_loss(*means),
+        split_differences=means[0] - means[1],
+        loss_scale=_largest_loss(*means),
         n_train=_sizes(n_train, len(losses_a), "n_train"),
         n_test=test_sizes,
     )
@@ -334,7 +340,8 @@ def _refuse_losses_of_rows(
     if np.size(n_train) > 1 or np.size(n_test) > 1 or max(map(len, losses_a)) > 1 or n_test == 1:
         return
     n_train, n_test = (
-        int(_sizes(n, 1, argument)[0]) for n, argument in ((n_train, "n_train"), (n_test, "n_test"))
+        int(_sizes(n, 1, argument_name)[0])
+        for n, argument_name in ((n_train, "n_train"), (n_test, "n_test"))
     )
     if len(losses_a) == n_train + n_test and np.isin([*losses_a, *losses_b], (0, 1)).all():
         raise Refusal(f"these look like losses of rows, not risks of splits: {HOW_TO_PAIR}.")
@@ -353,12 +360,12 @@ def _pairs_from_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Paired
     for repeat, (differences, labels) in enumerate(
         zip(np.atleast_2d(a - b), np.atleast_2d(folds), strict=True)
     ):
-        _, fold = np.unique(labels, return_inverse=True)
-        fold_sizes = np.bincount(fold)
+        _, fold_codes = np.unique(labels, return_inverse=True)
+        fold_sizes = np.bincount(fold_codes)
         if len(fold_sizes) < 2:
             raise BadData("folds holds a single fold: nothing was left to train on.")
         for mean, fold_size in zip(
-            np.bincount(fold, differences) / fold_sizes, fold_sizes, strict=True
+            np.bincount(fold_codes, differences) / fold_sizes, fold_sizes, strict=True
         ):
             splits.append((mean, repeat, len(differences) - fold_size, fold_size))
     means, repeats, train_sizes, test_sizes = (
@@ -366,11 +373,11 @@ def _pairs_from_folds(a: np.ndarray, b: np.ndarray, folds: np.ndarray) -> Paired
     )
     is_tested_once = folds.ndim == 1 or len(folds) == 1
     return PairedLosses(
-        splits=means,
-        repeat=repeats,
+        split_differences=means,
+        repetition_numbers=repeats,
         n_train=train_sizes,
         n_test=test_sizes,
-        scale=_largest_loss(a, b),
+        loss_scale=_largest_loss(a, b),
         rows=(np.ravel(a), np.ravel(b)) if is_tested_once else None,
         why_no_rows="rows were tested once per repetition; give one repetition alone.",
     )

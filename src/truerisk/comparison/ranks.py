@@ -19,7 +19,7 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import tied_groups
-from truerisk.results.records import FINITE, Count, Share
+from truerisk.results.records import FINITE_RANGE, Count, Share
 
 
 def rank_rows(values: np.ndarray) -> np.ndarray:
@@ -45,7 +45,7 @@ class Friedman:
     (2006).
     """
 
-    chi_square: Annotated[float, FINITE]
+    chi_square: Annotated[float, FINITE_RANGE]
     df: Count
     chi_p_value: Share
     f: float
@@ -60,7 +60,7 @@ class Friedman:
         return f"F({self.f_df[0]}, {self.f_df[1]}) = {value}"
 
 
-def friedman(ranks: np.ndarray) -> Friedman:
+def friedman_test(ranks: np.ndarray) -> Friedman:
     """Return Friedman's test of ranks `(N, k)`; the p-values are 1 if all ranks are tied."""
     from scipy.special import chdtrc, fdtrc
 
@@ -68,19 +68,17 @@ def friedman(ranks: np.ndarray) -> Friedman:
     chi_uncorrected = 12 * n / (k * (k + 1)) * float(((ranks.mean(0) - (k + 1) / 2) ** 2).sum())
     tie_factor = 1 - sum(_tie_sum(row) for row in ranks) / (n * (k**3 - k))
     chi_square = chi_uncorrected / tie_factor if tie_factor > 1e-12 else 0.0
-    f_statistic, degrees = _iman_davenport(chi_square, n, k), (k - 1, (k - 1) * (n - 1))
+    f_statistic, f_df = _iman_davenport(chi_square, n, k), (k - 1, (k - 1) * (n - 1))
     # F is infinite if all data sets have the same ranks; the p-value is then exact.
     p_value = (
-        _p_value_of_equal_ranks(ranks)
-        if f_statistic == inf
-        else float(fdtrc(*degrees, f_statistic))
+        _p_value_of_equal_ranks(ranks) if f_statistic == inf else float(fdtrc(*f_df, f_statistic))
     )
     return Friedman(
         chi_square,
         k - 1,
         float(chdtrc(k - 1, chi_square)),
         f_statistic,
-        degrees,
+        f_df,
         p_value,
         chi_uncorrected,
         _iman_davenport(chi_uncorrected, n, k),
@@ -106,7 +104,7 @@ def _p_value_of_equal_ranks(ranks: np.ndarray) -> float:
     return float(n_orders) ** (1 - n)
 
 
-def rank_errors(n: int, k: int) -> float:
+def rank_difference_error(n: int, k: int) -> float:
     """Return the standard error of the difference of two average ranks, without ties."""
     return sqrt(k * (k + 1) / (6 * n))
 
@@ -119,17 +117,21 @@ def critical_difference(n: int, k: int, confidence_level: float) -> float:
     """
     from scipy.stats import studentized_range
 
-    return float(studentized_range.ppf(confidence_level, k, inf)) / sqrt(2) * rank_errors(n, k)
+    return (
+        float(studentized_range.ppf(confidence_level, k, inf))
+        / sqrt(2)
+        * rank_difference_error(n, k)
+    )
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
+def holm_correction(p_values: Sequence[float]) -> list[float]:
     """Return p-values with Holm's (1979) step-down correction for their number.
 
-    >>> holm([0.01, 0.04, 0.03])
+    >>> holm_correction([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
     """
-    adjusted, largest_p, m = [0.0] * len(p_values), 0.0, len(p_values)
+    adjusted_p_values, largest_p, m = [0.0] * len(p_values), 0.0, len(p_values)
     for n_done, index in enumerate(np.argsort(p_values, kind="stable").tolist()):
         largest_p = min(1.0, max(largest_p, (m - n_done) * p_values[index]))
-        adjusted[index] = largest_p
-    return adjusted
+        adjusted_p_values[index] = largest_p
+    return adjusted_p_values

@@ -2,7 +2,7 @@
 
 A cell is a number, or the results of the splits (folds, repetitions) of that data set, which are
 the same for all methods; its value is their mean. None and NaN are missing values. Data sets on
-which a method has no value are treated by an explicit rule of the `RankTerms`, with a note.
+which a method has no value are treated by an explicit rule of the `RankOptions`, with a note.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.comparison.hierarchical import FEWEST_SETS, FEWEST_SPLITS
+from truerisk.comparison.hierarchical import FEWEST_DATA_SETS, FEWEST_SPLITS
 from truerisk.core.arguments import as_array, check_level, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.formats import join_first_words
@@ -21,7 +21,7 @@ from truerisk.core.registry import suggestion_for
 from truerisk.results.comparison import check_rope
 from truerisk.results.interval import DEFAULT_ROPE
 
-MOST_SETS, MOST_METHODS = 2_000, 50
+MOST_DATA_SETS, MOST_METHODS = 2_000, 50
 TABLE_FORMATS = (
     "give a frame with a row per data set and a column per method, a mapping of method to values, "
     "or an array (data sets, methods)"
@@ -32,16 +32,16 @@ TABLE_FORMATS = (
 class Scores:
     """Table of values `(data sets, methods)`, NaN if missing, with names of rows and columns.
 
-    `splits` holds, for each data set, the results `(splits, methods)` of which its values are
-    means, and `correlation` the correlation of two splits due to overlapping training sets; None if
-    unknown.
+    `split_results` holds, for each data set, the results `(splits, methods)` of which its values
+    are means, and `split_correlations` the correlations of two splits due to overlapping training
+    sets; an entry is None if it is unknown.
     """
 
     data_sets: tuple[str, ...]
     methods: tuple[str, ...]
     values: np.ndarray
-    splits: tuple[np.ndarray | None, ...] = ()
-    correlation: tuple[float | None, ...] = ()
+    split_results: tuple[np.ndarray | None, ...] = ()
+    split_correlations: tuple[float | None, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -54,9 +54,9 @@ class Scores:
                 "comparison over data sets needs at least two. Two rules on the rows of one data "
                 "set compare by tr.compare."
             )
-        if n > MOST_SETS or k > MOST_METHODS:
+        if n > MOST_DATA_SETS or k > MOST_METHODS:
             raise Refusal(
-                f"{n} data sets and {k} methods: at most {MOST_SETS} and {MOST_METHODS} are "
+                f"{n} data sets and {k} methods: at most {MOST_DATA_SETS} and {MOST_METHODS} are "
                 "compared."
             )
         _refuse_repeated_names(self.methods, "method")
@@ -71,8 +71,8 @@ class Scores:
             tuple(self.data_sets[i] for i in rows),
             self.methods,
             self.values[rows],
-            tuple(self.splits[i] for i in rows) if self.splits else (),
-            tuple(self.correlation[i] for i in rows) if self.correlation else (),
+            tuple(self.split_results[i] for i in rows) if self.split_results else (),
+            tuple(self.split_correlations[i] for i in rows) if self.split_correlations else (),
             self.notes,
         )
 
@@ -95,24 +95,24 @@ def read_scores(
         return table
     cells, columns, rows = _table_cells(table)
     method_names = _names_or_defaults(methods, columns, len(cells[0]) if cells else 0, "method")
-    set_names = _names_or_defaults(data_sets, rows, len(cells), "data set")
+    data_set_names = _names_or_defaults(data_sets, rows, len(cells), "data set")
     results = [
-        [_cell(cell, set_names[i], method_names[j]) for j, cell in enumerate(row)]
+        [_read_cell(cell, data_set_names[i], method_names[j]) for j, cell in enumerate(row)]
         for i, row in enumerate(cells)
     ]
     values = np.array([[cell.mean() if cell.size else np.nan for cell in row] for row in results])
-    splits = tuple(_splits_of_data_set(row, set_names[i]) for i, row in enumerate(results))
+    splits = tuple(_split_results(row, data_set_names[i]) for i, row in enumerate(results))
     if correlation is not None and all(results_of_set is None for results_of_set in splits):
         raise BadData(
             "correlation is that of single splits, and each method has one number on each data "
             "set: give the results of all splits, or leave it out."
         )
     return Scores(
-        set_names,
+        data_set_names,
         method_names,
-        values.reshape(len(set_names), len(method_names)),
+        values.reshape(len(data_set_names), len(method_names)),
         splits,
-        _correlations(correlation, len(set_names)),
+        _read_correlations(correlation, len(data_set_names)),
     )
 
 
@@ -127,13 +127,13 @@ def _table_cells(table: Any) -> tuple[list[list[Any]], Sequence[Any] | None, Seq
         if columns and all(is_mapping):
             rows = list(dict.fromkeys(name for column in columns for name in column))
             return [[column.get(row) for column in columns] for row in rows], list(table), rows
-        n_values = {
+        column_lengths = {
             len(column) if isinstance(column, Sequence | np.ndarray) else -1 for column in columns
         }
         if (
             any(is_mapping)
-            or len(n_values) > 1
-            or -1 in n_values
+            or len(column_lengths) > 1
+            or -1 in column_lengths
             or any(isinstance(column, str) for column in columns)
         ):
             raise BadData(
@@ -170,7 +170,7 @@ def _cells_of_frame(frame: Any) -> tuple[list[list[Any]], Sequence[Any], Sequenc
 def _names_or_defaults(
     names: Any, table_names: Sequence[Any] | None, n_names: int, noun: str
 ) -> tuple[str, ...]:
-    argument = noun.replace(" ", "_") + "s"
+    argument_name = noun.replace(" ", "_") + "s"
     if names is None:
         defaults = table_names if table_names is not None else range(1, n_names + 1)
         return tuple(str(name) for name in defaults)
@@ -179,11 +179,13 @@ def _names_or_defaults(
         or not isinstance(names, Sequence | np.ndarray)
         or len(names) != n_names
     ):
-        raise BadData(f"{mention(argument, names)}: give {n_names} names, one for each {noun}.")
+        raise BadData(
+            f"{mention(argument_name, names)}: give {n_names} names, one for each {noun}."
+        )
     return tuple(str(name) for name in names)
 
 
-def _cell(cell_value: Any, data_set: str, method: str) -> np.ndarray:
+def _read_cell(cell_value: Any, data_set: str, method: str) -> np.ndarray:
     """Return the results of a cell: one number, several splits, or none if it is missing."""
     try:
         results = np.atleast_1d(as_array(np.nan if cell_value is None else cell_value, np.float64))
@@ -197,19 +199,20 @@ def _cell(cell_value: Any, data_set: str, method: str) -> np.ndarray:
     return results[:0] if np.isnan(results).any() else results
 
 
-def _splits_of_data_set(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
+def _split_results(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
     """Return the results of a data set by split and method; None unless all cells have splits."""
-    sizes = {len(cell) for cell in row if len(cell)}
-    if len(sizes) > 1:
+    cell_sizes = {len(cell) for cell in row if len(cell)}
+    if len(cell_sizes) > 1:
         raise BadData(
-            f"on '{data_set}' methods have {min(sizes)} to {max(sizes)} results: give all of them "
+            f"on '{data_set}' methods have {min(cell_sizes)} to {max(cell_sizes)} results: give "
+            "all of them "
             "the results of the same splits."
         )
     have_splits = all(len(cell) > 1 for cell in row)
     return np.stack(row, axis=1) if have_splits else None
 
 
-def _correlations(correlation: Any, n_data_sets: int) -> tuple[float | None, ...]:
+def _read_correlations(correlation: Any, n_data_sets: int) -> tuple[float | None, ...]:
     if correlation is None:
         return (None,) * n_data_sets
     try:
@@ -225,7 +228,7 @@ def _correlations(correlation: Any, n_data_sets: int) -> tuple[float | None, ...
     return tuple(rho.tolist())
 
 
-CHOICES = {
+OPTION_CHOICES = {
     "better": {"lower": "risks and losses", "higher": "accuracy, AUC and other scores"},
     "missing": {
         "leave-out": "a data set on which a method has no value takes part in nothing",
@@ -239,7 +242,7 @@ CHOICES = {
 
 
 @frozen
-class RankTerms:
+class RankOptions:
     """Options of a comparison over data sets: `better` is "lower" or "higher".
 
     `control` is the method with which all others are compared, None for all pairs.
@@ -254,14 +257,16 @@ class RankTerms:
     random_state: int = 0
 
     def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
+        for name, choices in OPTION_CHOICES.items():
             choice = getattr(self, name)
             if not isinstance(choice, str) or choice not in choices:
-                nearest = suggestion_for(choice, choices) if isinstance(choice, str) else None
+                suggestion = suggestion_for(choice, choices) if isinstance(choice, str) else None
                 known_text = "; ".join(
                     f"{label!r}: {description}" for label, description in choices.items()
                 )
-                raise UnknownName(f"{mention(name, choice)}{nearest or '.'} Known: {known_text}.")
+                raise UnknownName(
+                    f"{mention(name, choice)}{suggestion or '.'} Known: {known_text}."
+                )
         check_rope(self.rope)
         check_level("confidence_level", self.confidence_level)
         seed: Any = self.random_state
@@ -279,7 +284,7 @@ class RankTerms:
         return 1 if self.better == "lower" else -1
 
 
-MOST_NAMED = 5
+MOST_NAMES_IN_NOTE = 5
 
 
 @frozen(eq=False)
@@ -295,15 +300,15 @@ class RankTable:
     notes: tuple[str, ...]
 
     @property
-    def no_splits(self) -> str | None:
+    def no_hierarchical_reason(self) -> str | None:
         """Reason why no hierarchical test is possible, or None; empty without single splits."""
         scores = self.scores
-        if all(splits is None for splits in scores.splits):
+        if all(splits is None for splits in scores.split_results):
             return ""
-        if len(scores.data_sets) < FEWEST_SETS:
-            return f"it needs {FEWEST_SETS} data sets"
+        if len(scores.data_sets) < FEWEST_DATA_SETS:
+            return f"it needs {FEWEST_DATA_SETS} data sets"
         for name, splits, correlation in zip(
-            scores.data_sets, scores.splits, scores.correlation, strict=True
+            scores.data_sets, scores.split_results, scores.split_correlations, strict=True
         ):
             if splits is None or len(splits) < FEWEST_SPLITS:
                 return f"it needs {FEWEST_SPLITS} results of every method on '{name}'"
@@ -312,13 +317,13 @@ class RankTable:
         return None
 
 
-def rank_table(scores: Scores, rank_terms: RankTerms) -> RankTable:
+def make_rank_table(scores: Scores, rank_options: RankOptions) -> RankTable:
     """Apply the rule for missing values to the table of scores, and add a note on its effect."""
     is_missing = np.isnan(scores.values)
-    oriented_values = rank_terms.sign * scores.values
+    oriented_values = rank_options.sign * scores.values
     if not is_missing.any():
         return RankTable(scores, oriented_values, (), ())
-    if rank_terms.missing == "last":
+    if rank_options.missing == "last":
         # Two methods are compared on at least two data sets on which both have values.
         has_value = (~np.isnan(scores.values)).astype(int)
         n_common = has_value.T @ has_value
@@ -334,11 +339,11 @@ def rank_table(scores: Scores, rank_terms: RankTerms) -> RankTable:
     rows = np.flatnonzero(~is_missing.any(1))
     left_out = tuple(scores.data_sets[i] for i in np.flatnonzero(is_missing.any(1)))
     if len(rows) < 2:
-        worst_method = int(is_missing.sum(0).argmax())
+        most_missing_method = int(is_missing.sum(0).argmax())
         raise Refusal(
             f"only {len(rows)} of {len(scores.data_sets)} data sets have a value of every method; "
-            f"'{scores.methods[worst_method]}' lacks most "
-            f"({int(is_missing[:, worst_method].sum())}): leave it out, or use "
+            f"'{scores.methods[most_missing_method]}' lacks most "
+            f"({int(is_missing[:, most_missing_method].sum())}): leave it out, or use "
             f"{mention('missing', 'last')}."
         )
     complete_scores = scores.select(rows)
@@ -351,14 +356,14 @@ def rank_table(scores: Scores, rank_terms: RankTerms) -> RankTable:
 
 
 def _left_out_note(scores: Scores, is_missing: np.ndarray, left_out: tuple[str, ...]) -> str:
-    counts = ", ".join(
+    missing_counts = ", ".join(
         f"{method} on {int(n)}"
         for method, n in zip(scores.methods, is_missing.sum(0), strict=True)
         if n
     )
     return (
         f"{len(left_out)} of {len(scores.data_sets)} data sets take no part, as a method has no "
-        f"value there ({counts}): {join_first_words(left_out, MOST_NAMED)}"
+        f"value there ({missing_counts}): {join_first_words(left_out, MOST_NAMES_IN_NOTE)}"
     )
 
 
@@ -369,6 +374,7 @@ def _ranked_last_note(scores: Scores, is_missing: np.ndarray) -> str:
     ]
     return (
         f"{len(cells)} of {is_missing.size} cells are missing and rank last (those of one data set "
-        f"tied): {join_first_words(cells, MOST_NAMED)}; differences of two methods are of the data "
+        f"tied): {join_first_words(cells, MOST_NAMES_IN_NOTE)}; differences of two methods are of "
+        "the data "
         "sets on which both have values"
     )

@@ -1,7 +1,7 @@
 """Checks of arguments; each message names the argument, its value and what is required.
 
-`as_typed` formats arguments as a user would type them again: short values as they are, arrays by
-the name of the argument.
+`format_arguments` formats arguments as a user would type them again: short values as they are,
+arrays by the name of the argument.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
 from truerisk.core.identity import is_exactly
-from truerisk.core.mentions import OMITTED, Mention
+from truerisk.core.mentions import OMITTED_OPTION, Mention
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LONGEST_NAME = 255  # longest file name on common systems
+LONGEST_FILE_NAME = 255  # longest file name on common systems
 LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # smallest and largest confidence level
 NO_VALUE = object()  # default that tells a missing value from None
 LARGEST_COUNT = 10**9  # A count above this limit is taken for a typing error.
@@ -54,23 +54,23 @@ def mention(argument_name: str, value: Any = NO_VALUE, text: str | None = None) 
     "folds=1 is too few; use cv='loo'."
     """
     if value is NO_VALUE:
-        return Mention(argument_name, "", "").marked
+        return Mention(argument_name, "", "").marked_text
     python_text = repr_on_one_line(value) if text is None else text
     if value is None or value is False:
-        typed_text = OMITTED
+        command_line_text = OMITTED_OPTION
     elif value is True:
-        typed_text = ""
+        command_line_text = ""
     elif isinstance(value, str):
-        typed_text = (
+        command_line_text = (
             f" {quote(value if text is not None or len(value) <= 60 else f'{value[:59]}…')}"
         )
     elif isinstance(value, list | tuple) and all(
         isinstance(list_element, str) for list_element in value
     ):
-        typed_text = f" {quote(','.join(value))}"
+        command_line_text = f" {quote(','.join(value))}"
     else:
-        typed_text = f" {quote(python_text)}"
-    return Mention(argument_name, python_text, typed_text).marked
+        command_line_text = f" {quote(python_text)}"
+    return Mention(argument_name, python_text, command_line_text).marked_text
 
 
 def as_array(values: Any, dtype: Any = None) -> np.ndarray:
@@ -109,7 +109,7 @@ def real_array(values: Any) -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
-def array_of_rows(argument_name: str, values: Any, requirement: str) -> np.ndarray:
+def to_row_array(argument_name: str, values: Any, requirement: str) -> np.ndarray:
     """Convert an argument with one entry per row to an array, or raise BadData.
 
     `requirement` describes the required entries for the message.
@@ -260,15 +260,15 @@ def file_path(argument_name: str, value: Any, example: str) -> Path:
     return Path(path)
 
 
-def store_of(value: Any, argument_name: str = "store", example: str = "runs.db") -> Path:
+def to_store_path(value: Any, argument_name: str = "store", example: str = "runs.db") -> Path:
     """Return the path of a store; raise BadArgument if its name is too long for a file.
 
-    >>> store_of(".")
+    >>> to_store_path(".")
     Traceback (most recent call last):
     truerisk.core.errors.BadArgument: store='.': name a file, such as 'runs.db'.
     """
     path = file_path(argument_name, value, example)
-    if not path.name or max(map(len, path.parts)) > LONGEST_NAME:
+    if not path.name or max(map(len, path.parts)) > LONGEST_FILE_NAME:
         raise _bad_argument(argument_name, value, f": name a file, such as {example!r}.")
     return path
 
@@ -312,7 +312,7 @@ which results call it.
         )
 
 
-def generator_of(random_state: Any) -> np.random.Generator:
+def to_random_generator(random_state: Any) -> np.random.Generator:
     """Return the random generator for a seed, or the generator that was passed."""
     import numpy as np
 
@@ -330,13 +330,15 @@ def generator_of(random_state: Any) -> np.random.Generator:
 LONGEST_ARGUMENT = 120  # longest formatted argument, in characters
 
 
-def as_typed(**arguments: Any) -> dict[str, str]:
+def format_arguments(**arguments: Any) -> dict[str, str]:
     """Format each argument that was given as Python source, without the name and "=".
 
     Rows are not written out: an array is represented by a variable with the name of the argument.
 
     >>> import numpy as np
-    >>> as_typed(time=np.arange(3), block=None, scoring=["auc"], validate={"subgroups": "sex"})
+    >>> format_arguments(
+    ...     time=np.arange(3), block=None, scoring=["auc"], validate={"subgroups": "sex"}
+    ... )
     {'time': 'time', 'scoring': "['auc']", 'validate': "{'subgroups': 'sex'}"}
     """
     return {
@@ -389,7 +391,7 @@ def _name_of_key(mapping_key: Any, default_name: str) -> str:
 
 # ---------------------------------------------------------------- old parameter names, until 1.0
 
-NEW_NAMES = {
+NEW_NAME_BY_OLD = {
     "executor": "n_jobs",
     "loss": "scoring",
     "method": "cv",
@@ -407,28 +409,28 @@ def refuse_old_names(given_names: Iterable[str], known_names: Container[str]) ->
     truerisk.core.errors.BadArgument: `executor` is now `n_jobs`.
     """
     for given_name in given_names:
-        if NEW_NAMES.get(given_name) in known_names and given_name not in known_names:
-            raise BadArgument(f"`{given_name}` is now `{NEW_NAMES[given_name]}`.")
+        if NEW_NAME_BY_OLD.get(given_name) in known_names and given_name not in known_names:
+            raise BadArgument(f"`{given_name}` is now `{NEW_NAME_BY_OLD[given_name]}`.")
 
 
-class Renamed:
+class RenamedAttribute:
     """Old name of an attribute; reading it raises an AttributeError with the new name.
 
     >>> class Curve:
-    ...     of = Renamed("from_scores")
+    ...     of = RenamedAttribute("from_scores")
     >>> Curve.of
     Traceback (most recent call last):
     AttributeError: `Curve.of` is now `from_scores`.
     """
 
     def __init__(self, new: str) -> None:
-        self.new = new
+        self.new_name = new
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.old = f"{owner.__name__}.{name}"
 
     def __get__(self, instance: object, owner: type | None = None) -> NoReturn:
-        raise AttributeError(f"`{self.old}` is now `{self.new}`.")
+        raise AttributeError(f"`{self.old}` is now `{self.new_name}`.")
 
 
 class Extensible:
@@ -441,8 +443,10 @@ class Extensible:
         super().__init_subclass__(**keywords)
         for name in vars(cls):
             for base_class in cls.__mro__[1:]:
-                if isinstance(old_name := vars(base_class).get(name), Renamed):
-                    raise BadArgument(f"{cls.__name__}: `{name}` is now `{old_name.new}`.")
+                if isinstance(renamed_attribute := vars(base_class).get(name), RenamedAttribute):
+                    raise BadArgument(
+                        f"{cls.__name__}: `{name}` is now `{renamed_attribute.new_name}`."
+                    )
 
 
 def refuses_old_names(function: Callable[P, R]) -> Callable[P, R]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import check_count, is_distribution, repr_on_one_line
-from truerisk.core.errors import BadArgument, TrueRiskWarning, is_failure, message_of, warn
+from truerisk.core.errors import BadArgument, TrueRiskWarning, describe_error, is_failure, warn
 from truerisk.core.frozen import frozen
 
 
@@ -121,5 +121,5 @@ class _ParameterDistribution:
             raise BadArgument(
                 f"no value of {self.name!r} can be drawn from "
                 f"{repr_on_one_line(self.distribution)}: "
-                f"{message_of(error)}"
+                f"{describe_error(error)}"
             ) from error

@@ -44,27 +44,29 @@ __all__ = [
     "TrueRiskError",
     "TrueRiskWarning",
     "UnknownName",
-    "builtin_kind_of",
-    "failures_as_fit_failed",
+    "builtin_type_name",
+    "describe_error",
+    "escape_for_xml",
+    "escape_invisible",
     "first_line",
     "is_failure",
-    "message_of",
-    "visible",
+    "reraise_as_fit_failed",
     "warn",
-    "xml_text",
 ]
 
 LONGEST_QUOTATION = 300  # longest quotation of a third-party error, in characters
 
 
-class Printable(Exception):
+class PrintableException(Exception):
     """Exception whose printed message contains no control characters, even in quoted text."""
 
     def __str__(self) -> str:
-        return "\n".join(visible(message_line) for message_line in super().__str__().split("\n"))
+        return "\n".join(
+            escape_invisible(message_line) for message_line in super().__str__().split("\n")
+        )
 
 
-class TrueRiskError(Printable):
+class TrueRiskError(PrintableException):
     """Base class of all errors that truerisk raises; the command line prints them as one sentence.
 
     `sentence` is the message with its mentions of arguments, which the command line replaces by its
@@ -441,7 +443,7 @@ class FitFailed(TrueRiskError, RuntimeError):
         """
         traceback_text = "".join(traceback.format_exception(error))
         return cls.with_kind(
-            builtin_kind_of(error), f"{failed_code}: {message_of(error)}", traceback_text
+            builtin_type_name(error), f"{failed_code}: {describe_error(error)}", traceback_text
         )
 
     @classmethod
@@ -528,10 +530,10 @@ class FitFailedTypeError(FitFailed, TypeError):
 
 
 @contextlib.contextmanager
-def failures_as_fit_failed(failed_code: str) -> Iterator[None]:
+def reraise_as_fit_failed(failure_description: str) -> Iterator[None]:
     """Convert any error of the user's code in this context to FitFailed, including `sys.exit`.
 
-    `failed_code` says in the message which code failed.
+    `failure_description` says in the message which code failed.
     """
     try:
         yield
@@ -540,7 +542,7 @@ def failures_as_fit_failed(failed_code: str) -> Iterator[None]:
     except BaseException as error:
         if not is_failure(error):
             raise
-        raise FitFailed.from_error(error, failed_code) from error
+        raise FitFailed.from_error(error, failure_description) from error
 
 
 class MissingExtra(TrueRiskError, ImportError):
@@ -587,7 +589,7 @@ class MissingBranch(TrueRiskError, ImportError):
     """
 
 
-class TrueRiskWarning(Printable, UserWarning):
+class TrueRiskWarning(PrintableException, UserWarning):
     """Base class of all warnings of the package.
 
     See Also
@@ -816,7 +818,7 @@ def first_line(error: BaseException) -> str:
     return f"{truncated_line or last_word} …"
 
 
-def message_of(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return the type and the first line of an error, as in 'ValueError: no rows'."""
     if isinstance(error, SystemExit):
         exit_status = (
@@ -825,12 +827,12 @@ def message_of(error: BaseException) -> str:
         )
         if exit_status is None and error.args:
             exit_status = error.args[0]
-        exit_text = "" if exit_status is None else visible(repr(exit_status)[:60])
+        exit_text = "" if exit_status is None else escape_invisible(repr(exit_status)[:60])
         return f"SystemExit: it called sys.exit({exit_text}); let it raise an error instead"
     return f"{type(error).__name__}: {first_line(error)}"
 
 
-def builtin_kind_of(error: BaseException) -> str:
+def builtin_type_name(error: BaseException) -> str:
     """Return "ValueError" or "TypeError" if the error has that type, else an empty string."""
     return next(
         (
@@ -845,10 +847,10 @@ def builtin_kind_of(error: BaseException) -> str:
 LONGEST_REPR = 12  # longest `repr` in lines
 
 
-def visible(text: str) -> str:
+def escape_invisible(text: str) -> str:
     r"""Escape control characters, so that a text can neither break a line nor reorder it.
 
-    >>> visible("a\x1b[31mb\n")
+    >>> escape_invisible("a\x1b[31mb\n")
     'a\\x1b[31mb\\x0a'
     """
     if text.isprintable():
@@ -869,13 +871,13 @@ def _is_invisible(character: str) -> bool:
 _NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def xml_text(text: str) -> str:
+def escape_for_xml(text: str) -> str:
     r"""Replace every character that XML 1.0 forbids by an escape with its number.
 
     XML has no escape for these characters: a file with one of them, for instance in a label, is not
     well-formed.
 
-    >>> xml_text("a\ufffe\x00\ud800é\n") == "a\\xfffe\\x00\\xd800é\n"
+    >>> escape_for_xml("a\ufffe\x00\ud800é\n") == "a\\xfffe\\x00\\xd800é\n"
     True
     """
     return _NOT_IN_XML.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
@@ -894,16 +896,16 @@ class BriefRepr:
         text_lines = str(self).split("\n")
         if len(text_lines) <= LONGEST_REPR:
             return "\n".join(text_lines)
-        omitted_text = f"... print() shows {len(text_lines) - LONGEST_REPR + 1} lines more"
-        return "\n".join([*text_lines[: LONGEST_REPR - 1], omitted_text])
+        omission_note = f"... print() shows {len(text_lines) - LONGEST_REPR + 1} lines more"
+        return "\n".join([*text_lines[: LONGEST_REPR - 1], omission_note])
 
 
-OWN_FILES = (f"{Path(__file__).parents[1]}{os.sep}", str(contextlib.__file__))
+PACKAGE_FILE_PREFIXES = (f"{Path(__file__).parents[1]}{os.sep}", str(contextlib.__file__))
 
 
 def warn(text: str, category: type[Warning]) -> None:
     """Issue a warning that points to the first line of code outside of this package."""
     frame, stack_level = inspect.currentframe(), 1
-    while frame is not None and frame.f_code.co_filename.startswith(OWN_FILES):
+    while frame is not None and frame.f_code.co_filename.startswith(PACKAGE_FILE_PREFIXES):
         frame, stack_level = frame.f_back, stack_level + 1
     warnings.warn(text, category, stacklevel=stack_level - (frame is None))

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from truerisk.core.arguments import (
-    Renamed,
+    RenamedAttribute,
     is_distribution,
     mention,
     refuse_class,
@@ -29,9 +29,9 @@ from truerisk.core.registry import check_present, suggestion_for
 
 BEST_PARAMS = "best_params_"
 SURVIVAL_METHOD = "predict_survival_function"  # name of the prediction method in scikit-survival
-MOST_SHOWN = 30  # largest number of parameters that a message lists
+MAX_LISTED_PARAMETERS = 30  # largest number of parameters that a message lists
 
-TaskWord = Literal["classification", "regression", "survival", "other"]
+TaskName = Literal["classification", "regression", "survival", "other"]
 
 
 @frozen(eq=False)
@@ -81,16 +81,16 @@ class Family:
 
     def __post_init__(self) -> None:
         is_piped = is_a(self.estimator, PIPELINE) and bool(self.estimator.steps)
-        step, learner = self.estimator.steps[-1][:2] if is_piped else ("", self.estimator)
+        step_name, learner = self.estimator.steps[-1][:2] if is_piped else ("", self.estimator)
         vars(self).update(
             is_piped=is_piped,
             last=learner,
             name=type(learner).__name__,
-            prefix=f"{step}__" if is_piped else "",
+            prefix=f"{step_name}__" if is_piped else "",
             named=tuple(dict.fromkeys(chain.from_iterable(self.candidates))),
         )
 
-    of = Renamed("from_grid")
+    of = RenamedAttribute("from_grid")
 
     @classmethod
     def from_grid(cls, estimator: Any, grid: Any = None) -> Family:
@@ -109,8 +109,10 @@ class Family:
         Family
             The family.
         """
-        refuse_no_estimator(estimator)
-        return cls._checked(estimator, ({},) if grid is None else tuple(_iterate_grid(grid)))
+        check_is_estimator(estimator)
+        return cls._from_candidates(
+            estimator, ({},) if grid is None else tuple(_iterate_grid(grid))
+        )
 
     @classmethod
     def drawn(cls, estimator: Any, distributions: Any, n_iter: Any, seed: int) -> Family:
@@ -132,15 +134,15 @@ class Family:
         Family
             The family.
         """
-        refuse_no_estimator(estimator)
+        check_is_estimator(estimator)
         check_present("truerisk.core.drawn_settings")
         from truerisk.core.drawn_settings import drawn_settings
 
         settings = drawn_settings(distributions, n_iter, seed, _value_lists)
-        return cls._checked(estimator, tuple(settings))
+        return cls._from_candidates(estimator, tuple(settings))
 
     @classmethod
-    def _checked(cls, estimator: Any, candidates: tuple[Mapping[str, Any], ...]) -> Family:
+    def _from_candidates(cls, estimator: Any, candidates: tuple[Mapping[str, Any], ...]) -> Family:
         """Make a family; raise an error if the estimator cannot be cloned or lacks a parameter."""
         from sklearn.base import clone
 
@@ -156,12 +158,12 @@ class Family:
                 f"{first_line(error)}. A tuple in the place of a list may help, as in "
                 "cat_features=('city', 'sex') of CatBoost."
             ) from None
-        if family.named and not parameters_of(estimator).keys() >= set(family.named):
-            _refuse_unknown(family)
+        if family.named and not get_shallow_params(estimator).keys() >= set(family.named):
+            _check_parameter_names(family)
         return family
 
     @cached_property
-    def task(self) -> TaskWord:
+    def task(self) -> TaskName:
         """Task of the estimator by scikit-learn's tags: classification, regression or survival.
 
         A search without tags (OptunaSearchCV) has the task of the estimator that it tunes.
@@ -169,7 +171,7 @@ class Family:
         from sklearn.base import is_classifier, is_regressor
 
         try:
-            for model in (self.estimator, tuned_estimator_of(self.last)):
+            for model in (self.estimator, get_tuned_estimator(self.last)):
                 if is_survival_model(model):  # Some survival models are also regressors.
                     return "survival"
                 if is_classifier(model):
@@ -195,7 +197,7 @@ class Family:
                 setting[step_name] for setting in self.candidates if step_name in setting
             ]
         if hasattr(self.last, "get_params"):
-            for parameter_value in parameters_of(self.last).values():
+            for parameter_value in get_shallow_params(self.last).values():
                 if hasattr(parameter_value, "get_params") or isinstance(parameter_value, list):
                     possible_learners += self.last.get_params(deep=True).values()
                     break
@@ -210,7 +212,7 @@ class Family:
     @cached_property
     def settings(self) -> tuple[dict[str, Any], ...]:
         """All parameters of the learner for every candidate, without building the models."""
-        settings, learner_params = [], parameters_of(self.last)
+        settings, learner_params = [], get_shallow_params(self.last)
         for candidate in self.candidates:
             setting = dict(learner_params)
             for parameter_name, parameter_value in candidate.items():
@@ -319,7 +321,9 @@ def has_best_params(learner: Any) -> bool:
         if BEST_PARAMS in code_object.co_names or BEST_PARAMS in code_object.co_consts:
             return True
         code_objects += [
-            constant for constant in code_object.co_consts if isinstance(constant, CodeType)
+            nested_code
+            for nested_code in code_object.co_consts
+            if isinstance(nested_code, CodeType)
         ]
     return False
 
@@ -339,7 +343,7 @@ def tunes_inside(family: Family) -> bool:
     return False
 
 
-def tuned_estimator_of(model: Any) -> Any:
+def get_tuned_estimator(model: Any) -> Any:
     """Return the estimator that a search tunes, or the model itself if it is no search.
 
     A search has a parameter `cv`, or its class sets ``best_params_``.
@@ -365,7 +369,7 @@ _PARAMETER_NAMES: WeakKeyDictionary[type, tuple[str, ...]] = (
 )  # parameter names by class
 
 
-def parameters_of(model: Any) -> dict[str, Any]:
+def get_shallow_params(model: Any) -> dict[str, Any]:
     """Return `model.get_params(deep=False)`, with the parameter names of each class cached.
 
     Without the cache scikit-learn inspects the signature of the class at every call.
@@ -400,7 +404,7 @@ def _missing_tags_message(estimator: Any) -> str:
     )
 
 
-def refuse_no_tags(estimator: Any) -> None:
+def check_has_tags(estimator: Any) -> None:
     """Raise BadData for an estimator without scikit-learn's tags, which say what kind it is."""
     from sklearn.utils import get_tags
 
@@ -410,7 +414,7 @@ def refuse_no_tags(estimator: Any) -> None:
         raise BadData(_missing_tags_message(estimator)) from error
 
 
-def refuse_no_estimator(estimator: Any) -> None:
+def check_is_estimator(estimator: Any) -> None:
     """Raise an error if a class, a name or None is given instead of an estimator instance.
 
     Nested estimators are checked as well, such as the steps of a pipeline. The check comes before
@@ -430,7 +434,7 @@ def refuse_no_estimator(estimator: Any) -> None:
             f"{type(estimator).__name__} has {mention('steps', estimator.steps)}: give a list of "
             "(name, object) pairs."
         )
-    for parameter, value in parameters_of(estimator).items():
+    for parameter, value in get_shallow_params(estimator).items():
         named_components = [(parameter, value)]
         if isinstance(value, list | tuple):
             named_components += [
@@ -438,7 +442,7 @@ def refuse_no_estimator(estimator: Any) -> None:
             ]
         for component_name, component in named_components:
             if not isinstance(component, type) and hasattr(component, "get_params"):
-                refuse_no_estimator(component)
+                check_is_estimator(component)
             elif hasattr(component, "fit") and (component is not value or not _has_tags(estimator)):
                 refuse_class(component_name, component)
 
@@ -522,7 +526,7 @@ def _value_lists(grid_dict: Any) -> dict[str, list[Any]]:
     return value_lists
 
 
-def _refuse_unknown(family: Family) -> None:
+def _check_parameter_names(family: Family) -> None:
     """Raise UnknownName for a parameter that the estimator does not have.
 
     Some models list only parameters that were set before, so only names that `set_params` refuses
@@ -537,24 +541,24 @@ def _refuse_unknown(family: Family) -> None:
             error_text = f"{type(estimator).__name__} has no parameter {parameter_name!r}"
             raise UnknownName(
                 f"{error_text}{suggestion_for(parameter_name, known_params) or '.'} "
-                f"{_parameter_list(parameter_name, known_params)}"
+                f"{_format_parameter_list(parameter_name, known_params)}"
             )
 
 
-def _parameter_list(unknown_name: str, parameters: Mapping[str, Any]) -> str:
+def _format_parameter_list(unknown_name: str, parameters: Mapping[str, Any]) -> str:
     """List the estimator's parameters in a sentence for a message.
 
     A pipeline has dozens of parameters. Then only those that end like `unknown_name` are listed,
     or else the steps.
     """
     parameter_names = sorted(parameters)
-    if len(parameter_names) <= MOST_SHOWN:
+    if len(parameter_names) <= MAX_LISTED_PARAMETERS:
         return f"It has: {', '.join(parameter_names)}."
-    last_part = unknown_name.rpartition("__")[2]
+    parameter_suffix = unknown_name.rpartition("__")[2]
     similar_names = [
         parameter_name
         for parameter_name in parameter_names
-        if parameter_name.rpartition("__")[2] == last_part
+        if parameter_name.rpartition("__")[2] == parameter_suffix
     ]
     return (
         f"Of {len(parameter_names)} it has: "
@@ -562,21 +566,21 @@ def _parameter_list(unknown_name: str, parameters: Mapping[str, Any]) -> str:
     )
 
 
-def _can_be_set(family: Family, searched_name: str, parameters: Mapping[str, Any]) -> bool:
+def _can_be_set(family: Family, tested_name: str, parameters: Mapping[str, Any]) -> bool:
     """Return True if some candidate's value can be set, after the candidate's own steps are set."""
     for setting in family.candidates:
-        if searched_name in setting:
+        if tested_name in setting:
             step_names = (
                 parameter_name
                 for parameter_name in setting
-                if parameter_name in parameters or searched_name.startswith(f"{parameter_name}__")
+                if parameter_name in parameters or tested_name.startswith(f"{parameter_name}__")
             )
             try:
                 _clone_with_params(
                     family.estimator,
                     {
                         parameter_name: setting[parameter_name]
-                        for parameter_name in (*step_names, searched_name)
+                        for parameter_name in (*step_names, tested_name)
                     },
                 )
             except Exception:  # noqa: BLE001  each library has an error of its own

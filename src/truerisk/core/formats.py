@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import TrueRiskError, visible
+from truerisk.core.errors import TrueRiskError, escape_invisible
 
 _QUOTED_FOLDERS = re.compile(r"""(['"])(?:~[^/\\'"]*|[A-Za-z]:)?[/\\][^'"\n]*[/\\](?=[^'"/\\])""")
 _FOLDERS = re.compile(
@@ -17,30 +17,30 @@ _FOLDERS = re.compile(
 )
 
 
-def dates_text(dates: np.ndarray) -> np.ndarray:
+def format_dates(dates: np.ndarray) -> np.ndarray:
     """Format dates as text, each in its coarsest exact unit: a midnight is written as a day."""
     return np.datetime_as_string(dates, unit="auto")
 
 
-def without_folders(text: str) -> str:
+def strip_folders(text: str) -> str:
     """Shorten the file paths in a text to file names.
 
     A text that is passed on must not reveal who ran the computation and where.
 
-    >>> without_folders("[Errno 2] No such file: '/a folder/trial/rows.csv' (see /c/d/b.log)")
+    >>> strip_folders("[Errno 2] No such file: '/a folder/trial/rows.csv' (see /c/d/b.log)")
     "[Errno 2] No such file: 'rows.csv' (see b.log)"
-    >>> without_folders("1/2 of https://example.org/a/b and /x stay")
+    >>> strip_folders("1/2 of https://example.org/a/b and /x stay")
     '1/2 of https://example.org/a/b and /x stay'
     """
     return _FOLDERS.sub("", _QUOTED_FOLDERS.sub(r"\1", text))
 
 
-def number(value: float | None, digits: int = 4) -> str:
+def format_number(value: float | None, digits: int = 4) -> str:
     """Format a number with fixed decimals, or a dash for None and NaN.
 
     Zero never has a minus sign.
 
-    >>> number(-0.25), number(-2e-16), number(None)
+    >>> format_number(-0.25), format_number(-2e-16), format_number(None)
     ('-0.2500', '0.0000', '–')
     """
     if value is None or not np.isfinite(value):
@@ -48,49 +48,55 @@ def number(value: float | None, digits: int = 4) -> str:
     return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
-def risk(value: float | None, other: float = 0.0) -> str:
+def format_risk(value: float | None, other: float = 0.0) -> str:
     """Format a risk, in exponent form if it and the risk printed beside it would read 0.0000.
 
-    >>> risk(0.12345), risk(0.0), risk(7.8344e-13), risk(2e-6, other=0.1), risk(None)
+    >>> (
+    ...     format_risk(0.12345),
+    ...     format_risk(0.0),
+    ...     format_risk(7.8344e-13),
+    ...     format_risk(2e-6, other=0.1),
+    ...     format_risk(None),
+    ... )
     ('0.1235', '0.0000', '7.834e-13', '0.0000', '–')
     """
     is_tiny = value is not None and 0 < max(abs(value), abs(other)) < 0.00005
-    return f"{value:.4g}" if is_tiny else number(value)
+    return f"{value:.4g}" if is_tiny else format_number(value)
 
 
-def percent(level: float) -> str:
+def format_percent(level: float) -> str:
     """Format a confidence level in percent.
 
-    >>> percent(0.95), percent(0.999)
+    >>> format_percent(0.95), format_percent(0.999)
     ('95 %', '99.9 %')
     """
     return f"{100 * level:.15g} %"
 
 
-def rows_counted(
+def describe_row_counts(
     n_rows: int | None, class_counts: Mapping[str, int], n_groups: int | None = None
 ) -> str:
     """Describe the number of rows, of groups, and of the rows of each class.
 
-    >>> rows_counted(178, {"ill": 48, "healthy": 130})
+    >>> describe_row_counts(178, {"ill": 48, "healthy": 130})
     "178 rows (48 'ill', 130 'healthy')"
     """
     groups_text = "" if n_groups is None else f" in {n_groups} groups"
     classes_text = ", ".join(
-        f"{n_of_class} '{escape_and_truncate(class_name, 40)}'"
-        for class_name, n_of_class in class_counts.items()
+        f"{class_count} '{escape_and_truncate(class_name, 40)}'"
+        for class_name, class_count in class_counts.items()
     )
     return f"{n_rows} rows{groups_text}" + (f" ({classes_text})" if classes_text else "")
 
 
-def seconds(value: float | None) -> str:
+def format_seconds(value: float | None) -> str:
     """Format a duration in seconds, or a dash if it is None."""
     if value is None:
         return "–"
     return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
 
 
-def sureness(std_error: float | None, interval: Any) -> str:
+def format_uncertainty(std_error: float | None, interval: Any) -> str:
     """Format the interval of a risk, as in ', 95 % interval [.1, .2] (wald)', or its error.
 
     The standard error is given if there is no interval. The text is empty if there is neither.
@@ -98,25 +104,25 @@ def sureness(std_error: float | None, interval: Any) -> str:
     if interval is not None:
         level_in_percent = round(100 * interval.confidence_level, 6)
         return f", {level_in_percent:.15g} % interval {interval} ({interval.method})"
-    return "" if std_error is None else f", standard error {risk(std_error)}"
+    return "" if std_error is None else f", standard error {format_risk(std_error)}"
 
 
 def escape_and_truncate(text: str, limit: int = 200) -> str:
     """Escape control characters, and truncate a long text."""
-    visible_text = visible(text[: limit + 1])
+    visible_text = escape_invisible(text[: limit + 1])
     return visible_text if len(visible_text) <= limit else visible_text[: limit - 1] + "…"
 
 
-def params_text(setting: Mapping[str, Any]) -> str:
+def format_params(setting: Mapping[str, Any]) -> str:
     """Format a hyperparameter setting, as in 'n_neighbors=5, weights=uniform'.
 
     Step names are omitted if the parameter names remain distinct.
     """
-    short_names = [shown_name.rpartition("__")[2] for shown_name in setting]
-    shown_names = short_names if len(set(short_names)) == len(short_names) else list(setting)
+    short_names = [parameter_name.rpartition("__")[2] for parameter_name in setting]
+    printed_names = short_names if len(set(short_names)) == len(short_names) else list(setting)
     parameter_texts = [
-        f"{shown_name}={_parameter_text(parameter_value)}"
-        for shown_name, parameter_value in zip(shown_names, setting.values(), strict=True)
+        f"{parameter_name}={_parameter_text(parameter_value)}"
+        for parameter_name, parameter_value in zip(printed_names, setting.values(), strict=True)
     ]
     return ", ".join(parameter_texts) or "as given"
 
@@ -125,9 +131,7 @@ def _parameter_text(parameter_value: Any) -> str:
     if isinstance(parameter_value, float | np.floating):
         return f"{parameter_value:.4g}"
     value_text = (
-        parameter_value
-        if isinstance(parameter_value, str)
-        else without_folders(str(parameter_value))
+        parameter_value if isinstance(parameter_value, str) else strip_folders(str(parameter_value))
     )
     return escape_and_truncate(" ".join(value_text.split()), 60)
 
@@ -156,17 +160,17 @@ def join_words(words: Iterable[str], conjunction: str = "and") -> str:
     return f"{', '.join(first_words)} {conjunction} {last_word}" if first_words else last_word
 
 
-def join_first_words(words: Sequence[str], most_words: int) -> str:
+def join_first_words(words: Sequence[str], max_words: int) -> str:
     """Join the first words of a list, followed by the number of omitted words.
 
     >>> join_first_words(["knn", "lda", "tree"], 2)
     'knn, lda and 1 more'
     """
-    shown_words = ", ".join(words[:most_words])
+    joined_words = ", ".join(words[:max_words])
     return (
-        shown_words
-        if len(words) <= most_words
-        else f"{shown_words} and {len(words) - most_words} more"
+        joined_words
+        if len(words) <= max_words
+        else f"{joined_words} and {len(words) - max_words} more"
     )
 
 
@@ -179,7 +183,7 @@ def unsigned_number(value: float, reference_risk: float | None) -> str:
     ('0.0000', '7.6')
     """
     decimals = 4 if reference_risk is None or abs(reference_risk) < 100 else 1
-    return number(round(value, decimals) + 0.0, decimals)
+    return format_number(round(value, decimals) + 0.0, decimals)
 
 
 def signed_number(value: float | None, reference_risk: float | None) -> str:
@@ -195,7 +199,7 @@ def signed_number(value: float | None, reference_risk: float | None) -> str:
 
 
 @contextmanager
-def errors_named(subject_name: str) -> Iterator[None]:
+def prefix_errors(prefix: str) -> Iterator[None]:
     """Prefix the messages of errors raised in this context with the name of a learner or a file.
 
     The type of the error is preserved.
@@ -203,9 +207,9 @@ def errors_named(subject_name: str) -> Iterator[None]:
     try:
         yield
     except TrueRiskError as error:
-        renamed_error = type(error)(
-            f"{escape_and_truncate(subject_name, 40)}: {error.sentence.marked}"
+        prefixed_error = type(error)(
+            f"{escape_and_truncate(prefix, 40)}: {error.sentence.marked_text}"
         )
         for error_note in getattr(error, "__notes__", ()):
-            renamed_error.add_note(error_note)
-        raise renamed_error from error
+            prefixed_error.add_note(error_note)
+        raise prefixed_error from error

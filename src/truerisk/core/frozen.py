@@ -39,35 +39,40 @@ def frozen(cls: Any = None, /, *, eq: bool = True, kw_only: bool = False) -> Any
     supported.
     """
 
-    def make(decorated: Any) -> Any:
-        if any(hasattr(base_class, "__dataclass_params__") for base_class in decorated.__mro__[1:]):
-            return dataclass(frozen=True, eq=eq, kw_only=kw_only)(decorated)
+    def make(decorated_class: Any) -> Any:
+        if any(
+            hasattr(base_class, "__dataclass_params__")
+            for base_class in decorated_class.__mro__[1:]
+        ):
+            return dataclass(frozen=True, eq=eq, kw_only=kw_only)(decorated_class)
         methods = {"__repr__": _repr, "__setattr__": _refuse_to_set, "__delattr__": _refuse_to_del}
         if eq:
             methods |= {"__eq__": _are_equal, "__hash__": _hash}
         # A class that defines only `__eq__` has `__hash__ = None`, which does not count as its own.
         defined_names = {
             method_name
-            for method_name, class_member in vars(decorated).items()
+            for method_name, class_member in vars(decorated_class).items()
             if class_member is not None
         }
-        decorated = dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(decorated)
+        decorated_class = dataclass(init=False, repr=False, eq=False, kw_only=kw_only)(
+            decorated_class
+        )
         # Standard frozen dataclasses may then derive from this class.
-        decorated.__dataclass_params__.frozen = True
+        decorated_class.__dataclass_params__.frozen = True
         for method_name, method in methods.items():
             if method_name not in defined_names:
-                setattr(decorated, method_name, method)
-        decorated.__init__ = _compiled_init(decorated)
-        return decorated
+                setattr(decorated_class, method_name, method)
+        decorated_class.__init__ = _compile_init(decorated_class)
+        return decorated_class
 
     return make if cls is None else make(cls)
 
 
-def _compiled_init(cls: Any) -> Any:
+def _compile_init(cls: Any) -> Any:
     """Compile the `__init__` method of a class from its fields."""
     namespace: dict[str, Any] = {"_set": object.__setattr__, "_FACTORY": _FACTORY}
-    positional: list[str] = []
-    keyword_only: list[str] = []
+    positional_arguments: list[str] = []
+    keyword_only_arguments: list[str] = []
     statements: list[str] = []
     for dataclass_field in fields(cls):
         value_code = field_name = dataclass_field.name
@@ -86,13 +91,19 @@ def _compiled_init(cls: Any) -> Any:
                 argument_code = f"{field_name}=_default_{field_name}"
             elif dataclass_field.default_factory is not MISSING:
                 argument_code = f"{field_name}=_FACTORY"
-            (keyword_only if dataclass_field.kw_only else positional).append(argument_code)
+            (keyword_only_arguments if dataclass_field.kw_only else positional_arguments).append(
+                argument_code
+            )
         if dataclass_field.init or dataclass_field.default_factory is not MISSING:
             statements.append(f"_set(self, {field_name!r}, {value_code})")
     if hasattr(cls, "__post_init__"):
         statements.append("self.__post_init__()")
     arguments_code = ", ".join(
-        ["self", *positional, *(["*", *keyword_only] if keyword_only else [])]
+        [
+            "self",
+            *positional_arguments,
+            *(["*", *keyword_only_arguments] if keyword_only_arguments else []),
+        ]
     )
     exec(f"def __init__({arguments_code}):\n " + "\n ".join(statements or ["pass"]), namespace)
     init = namespace["__init__"]
@@ -106,14 +117,14 @@ def _compiled_init(cls: Any) -> Any:
     return init
 
 
-def _compared_values(instance: Any, of_hash: bool = False) -> tuple[Any, ...]:
-    """Return the values of the fields that determine equality, or the hash with `of_hash`."""
+def _compared_values(instance: Any, for_hash: bool = False) -> tuple[Any, ...]:
+    """Return the values of the fields that determine equality, or the hash with `for_hash`."""
     return tuple(
         getattr(instance, dataclass_field.name)
         for dataclass_field in fields(instance)
         if (
             dataclass_field.compare
-            if dataclass_field.hash is None or not of_hash
+            if dataclass_field.hash is None or not for_hash
             else dataclass_field.hash
         )
     )
@@ -128,7 +139,7 @@ def _are_equal(self: Any, compared_object: Any) -> Any:
 
 
 def _hash(self: Any) -> int:
-    return hash(_compared_values(self, of_hash=True))
+    return hash(_compared_values(self, for_hash=True))
 
 
 @recursive_repr()

@@ -21,20 +21,24 @@ Entry = TypeVar("Entry")
 
 def imported_class(class_path: str) -> type | None:
     """Return the class named "module:Class", or None if its module is not imported."""
-    module, _, class_name = class_path.partition(":")
+    module_name, _, class_name = class_path.partition(":")
     try:
-        module_member = getattr(sys.modules.get(module), class_name, None)
+        module_member = getattr(sys.modules.get(module_name), class_name, None)
     # scikit-learn raises ImportError if an experimental feature is not enabled.
     except ImportError:
         return None
     return module_member if isinstance(module_member, type) else None
 
 
-def is_plain(value: Any, *classes: type) -> bool:
+def is_exact_instance(value: Any, *classes: type) -> bool:
     """Return True if `value` belongs to exactly one of these classes and no method was replaced.
 
     >>> class Own(dict): ...
-    >>> is_plain({}, dict), is_plain(Own(), dict), is_plain(Own(), dict, Own)
+    >>> (
+    ...     is_exact_instance({}, dict),
+    ...     is_exact_instance(Own(), dict),
+    ...     is_exact_instance(Own(), dict, Own),
+    ... )
     (True, False, True)
     """
     value_class = type(value)
@@ -46,16 +50,16 @@ def is_plain(value: Any, *classes: type) -> bool:
 
 
 def is_exactly(value: Any, *class_paths: str) -> bool:
-    """Return the result of `is_plain` for classes given as "module:Class".
+    """Return the result of `is_exact_instance` for classes given as "module:Class".
 
     >>> from decimal import Decimal
     >>> is_exactly(Decimal(1), "decimal:Decimal", "fractions:Fraction"), is_exactly(1, "no:Class")
     (True, False)
     """
-    return is_plain(value, *filter(None, map(imported_class, class_paths)))
+    return is_exact_instance(value, *filter(None, map(imported_class, class_paths)))
 
 
-def entry_of(value: Any, entry_by_class: Mapping[str, Entry]) -> Entry | None:
+def find_class_entry(value: Any, entry_by_class: Mapping[str, Entry]) -> Entry | None:
     """Look up the exact class of `value` in a table keyed by "module:Class"; None if absent."""
     for class_path, table_entry in entry_by_class.items():
         if is_exactly(value, class_path):
@@ -77,9 +81,9 @@ def is_from(value: Any, *packages: str) -> bool:
     The class is looked up in the module, because its `__module__` alone proves nothing.
     """
     value_class = type(value)
-    names_package = value_class.__module__.partition(".")[0] in packages
+    has_package_name = value_class.__module__.partition(".")[0] in packages
     return (
-        names_package
+        has_package_name
         and imported_class(f"{value_class.__module__}:{value_class.__qualname__}") is value_class
     )
 
@@ -142,7 +146,7 @@ def standard_score_name(estimator: Any) -> str | None:
     learner = estimator
     while any(has_original_methods(learner, class_path, "score") for class_path in PIPELINES):
         learner = learner.steps[-1][1]
-    for measure, class_paths in CLASSES_BY_SCORE.items():
+    for score_name, class_paths in CLASSES_BY_SCORE.items():
         if any(has_original_methods(learner, class_path, "score") for class_path in class_paths):
-            return measure
+            return score_name
     return None

@@ -10,26 +10,28 @@ from typing import NamedTuple, Self
 
 from truerisk.core.overrides import override
 
-OMITTED = "absent"  # for None and False, which the command line expresses by omitting the option
+OMITTED_OPTION = (
+    "absent"  # for None and False, which the command line expresses by omitting the option
+)
 _MARK_START, _FIELD_SEPARATOR, _MARK_END = "\ufdd0", "\ufdd1", "\ufdd2"
 
 
 class Mention(NamedTuple):
     """Argument mentioned in a sentence, such as `cv='10-fold'`, or `cv=` without a value.
 
-    `typed` is the value as one types it after the option, with a space before it. It is empty for a
-    name without a value and for True, which is typed as a flag.
+    `option_value` is the value as one types it after the option, with a space before it. It is
+    empty for a name without a value and for True, which is typed as a flag.
     """
 
     argument: str
     value: str
-    typed: str
+    option_value: str
 
     def __str__(self) -> str:
         return f"{self.argument}={self.value}"
 
     @property
-    def marked(self) -> str:
+    def marked_text(self) -> str:
         """Text of the mention between marks, to be put into an f-string."""
         return f"{_MARK_START}{_FIELD_SEPARATOR.join(self)}{_MARK_END}"
 
@@ -52,10 +54,10 @@ class Sentence(str):
         return sentence
 
     @property
-    def marked(self) -> str:
+    def marked_text(self) -> str:
         """Text of the sentence with its mentions marked, to be put into a longer sentence."""
         return "".join(
-            mention_or_text.marked if isinstance(mention_or_text, Mention) else mention_or_text
+            mention_or_text.marked_text if isinstance(mention_or_text, Mention) else mention_or_text
             for mention_or_text in self.parts
         )
 
@@ -66,9 +68,9 @@ def _split_at_mentions(marked_text: str) -> list[str | Mention]:
     mentions_and_texts: list[str | Mention] = [text_before]
     for marked_piece in marked_pieces:
         marked_fields, end_mark, text_after = marked_piece.partition(_MARK_END)
-        fields = marked_fields.split(_FIELD_SEPARATOR)
-        if end_mark and len(fields) == len(Mention._fields):
-            mentions_and_texts += [Mention(*fields), text_after]
+        mention_fields = marked_fields.split(_FIELD_SEPARATOR)
+        if end_mark and len(mention_fields) == len(Mention._fields):
+            mentions_and_texts += [Mention(*mention_fields), text_after]
         else:  # The sentence quotes a text that contains the mark itself.
             mentions_and_texts.append(_MARK_START + marked_piece)
     return mentions_and_texts

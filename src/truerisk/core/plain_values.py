@@ -11,31 +11,34 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import is_number
-from truerisk.core.formats import dates_text, escape_and_truncate, without_folders
+from truerisk.core.formats import escape_and_truncate, format_dates, strip_folders
 
-_UNTRACKED = re.compile(r"[^\w. /-]|^[./]+|(?<=/)[./]+|/+$")  # MLflow refuses paths such as ../a.
+_INVALID_IN_METRIC_NAME = re.compile(
+    r"[^\w. /-]|^[./]+|(?<=/)[./]+|/+$"
+)  # MLflow refuses paths such as ../a.
 
 
-def to_plain(value: Any) -> Any:
+def to_json_value(value: Any) -> Any:
     """Convert a value to JSON types; objects of any other type, such as estimators, become text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
         return float(value) if np.isfinite(value) else str(float(value))
     if isinstance(value, np.generic):
-        return to_plain(value.item())
+        return to_json_value(value.item())
     if isinstance(value, np.ndarray):
         is_date = value.dtype.kind == "M"
         return [
-            to_plain(list_element)
-            for list_element in (dates_text(value) if is_date else value).tolist()
+            to_json_value(list_element)
+            for list_element in (format_dates(value) if is_date else value).tolist()
         ]
     if isinstance(value, Mapping):
         return {
-            str(key_of_entry): to_plain(entry_value) for key_of_entry, entry_value in value.items()
+            str(key_of_entry): to_json_value(entry_value)
+            for key_of_entry, entry_value in value.items()
         }
     if isinstance(value, Sequence | set | frozenset):
-        return [to_plain(list_element) for list_element in value]
+        return [to_json_value(list_element) for list_element in value]
     if is_dataclass(value) and not isinstance(value, type):
         schema, derived_names = getattr(value, "schema", ""), getattr(value, "derived", ())
         derived_names = (
@@ -57,10 +60,11 @@ def to_plain(value: Any) -> Any:
         return {
             **schema_entry,
             **{
-                key: to_plain(getattr(value, field_name)) for key, field_name in name_by_key.items()
+                key: to_json_value(getattr(value, field_name))
+                for key, field_name in name_by_key.items()
             },
         }
-    return escape_and_truncate(without_folders(str(value)))
+    return escape_and_truncate(strip_folders(str(value)))
 
 
 def _is_written(instance: Any, dataclass_field: Any) -> bool:
@@ -70,26 +74,28 @@ def _is_written(instance: Any, dataclass_field: Any) -> bool:
     return bool(getattr(instance, dataclass_field.name))
 
 
-def leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+def iterate_leaves(content: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
     """Yield the numbers and texts in nested mappings, each with its dotted path; skip lists."""
     for key, value in content.items():
         if isinstance(value, Mapping):
-            yield from leaves(value, f"{path}{key}.")
+            yield from iterate_leaves(value, f"{path}{key}.")
         elif not isinstance(value, list):
             yield f"{path}{key}", value
 
 
-def metrics_of(nested_mapping: Mapping[str, Any]) -> dict[str, float]:
+def extract_metrics(nested_mapping: Mapping[str, Any]) -> dict[str, float]:
     """Return the finite numbers in nested mappings, by paths that experiment trackers accept.
 
-    >>> metrics_of({"auc": 0.5, "../b": {"n": 2, "a": float("nan"), "t": "x", "b%": 1, "b#": 2}})
+    >>> extract_metrics(
+    ...     {"auc": 0.5, "../b": {"n": 2, "a": float("nan"), "t": "x", "b%": 1, "b#": 2}}
+    ... )
     {'auc': 0.5, '_b.n': 2.0, '_b.b_': 1.0, '_b.b__': 2.0}
     """
     metrics: dict[str, float] = {}
-    for dotted_path, value in leaves(nested_mapping):
+    for dotted_path, value in iterate_leaves(nested_mapping):
         # An integer, for instance a class label, may be too large for a double.
         if is_number(value) and math.isfinite(float(value)):
-            metric_name = _UNTRACKED.sub("_", dotted_path)
+            metric_name = _INVALID_IN_METRIC_NAME.sub("_", dotted_path)
             # Distinguish names that differ only in replaced characters.
             while metric_name in metrics:
                 metric_name += "_"

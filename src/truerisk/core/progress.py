@@ -19,7 +19,7 @@ from typing import Literal, ParamSpec, TypeVar
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 
-SWITCH = "TRUERISK_PROGRESS"
+PROGRESS_VARIABLE = "TRUERISK_PROGRESS"
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -107,30 +107,30 @@ def report_progress(n_done: int, n_total: int, unit_name: str = "fits") -> None:
         listener(Progress(_stage.get(), n_done, n_total, unit_name))
 
 
-def _viewer() -> Literal["terminal", "notebook"] | None:
+def _progress_display_kind() -> Literal["terminal", "notebook"] | None:
     """Return "terminal" or "notebook" if progress can be shown there, or None."""
-    shell = sys.modules.get("IPython")
-    if shell is not None and hasattr(shell.get_ipython(), "kernel"):
+    ipython = sys.modules.get("IPython")
+    if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
         return "notebook"
     return "terminal" if sys.stderr is not None and sys.stderr.isatty() else None
 
 
 def progress_switch() -> bool | None:
     """Return True or False if TRUERISK_PROGRESS switches progress on or off, None if unset."""
-    return {"0": False, "1": True}.get(os.environ.get(SWITCH, "").strip())
+    return {"0": False, "1": True}.get(os.environ.get(PROGRESS_VARIABLE, "").strip())
 
 
 @contextmanager
-def progress_shown(is_shown: bool) -> Iterator[None]:
+def progress_display(is_enabled: bool) -> Iterator[None]:
     """Show the progress of the code in this context, unless there is a listener already."""
-    if not is_shown or _listener.get() is not None:
+    if not is_enabled or _listener.get() is not None:
         yield
         return
     check_present("truerisk.core.progress_line")
     from truerisk.core.progress_line import ProgressLine
 
-    viewer_name = _viewer()
-    progress_line = ProgressLine(viewer_name is not None, in_notebook=viewer_name == "notebook")
+    display_kind = _progress_display_kind()
+    progress_line = ProgressLine(display_kind is not None, in_notebook=display_kind == "notebook")
     with listen(progress_line):
         try:
             yield
@@ -138,7 +138,7 @@ def progress_shown(is_shown: bool) -> Iterator[None]:
             progress_line.close()
 
 
-def shows_progress(function: Callable[P, R]) -> Callable[P, R]:
+def displays_progress(function: Callable[P, R]) -> Callable[P, R]:
     """Decorate a function so that its calls show their progress in a terminal or notebook.
 
     They do so only in the main thread of the main process.
@@ -149,9 +149,11 @@ def shows_progress(function: Callable[P, R]) -> Callable[P, R]:
         is_main = threading.current_thread() is threading.main_thread()
         is_main = is_main and multiprocessing.current_process().name == "MainProcess"
         is_switched_on = progress_switch()
-        if not is_main or not (_viewer() if is_switched_on is None else is_switched_on):
+        if not is_main or not (
+            _progress_display_kind() if is_switched_on is None else is_switched_on
+        ):
             return function(*args, **options)
-        with progress_shown(True):
+        with progress_display(True):
             return function(*args, **options)
 
     return showing

@@ -17,7 +17,7 @@ SECONDS_BEFORE_FIRST_LINE = (
 )
 SECONDS_BETWEEN_UPDATES = 0.1  # seconds between updates of the line on a terminal
 # Outside of a terminal, lines follow after 2, 4, 8, ... seconds, and later every minute.
-LONGEST_SILENCE = 60.0
+MAX_SECONDS_BETWEEN_LINES = 60.0
 
 
 class ProgressEvent(Protocol):
@@ -40,10 +40,10 @@ class ProgressEvent(Protocol):
         """Name of the units that are counted, such as fits."""
 
 
-def duration(value: float) -> str:
+def format_duration(value: float) -> str:
     """Format a number of seconds as a rounded duration in seconds, minutes or hours.
 
-    >>> [duration(s) for s in (0.4, 59, 200, 9000)]
+    >>> [format_duration(s) for s in (0.4, 59, 200, 9000)]
     ['1 s', '59 s', '3 min', '2.5 h']
     """
     if value < 100:
@@ -88,7 +88,7 @@ class ProgressLine:
         if current_time < self.due:
             return
         self.due = current_time + (SECONDS_BETWEEN_UPDATES if self.live else self.silence)
-        self.silence = min(2 * self.silence, LONGEST_SILENCE)
+        self.silence = min(2 * self.silence, MAX_SECONDS_BETWEEN_LINES)
         stage_text = f"{escape_and_truncate(progress.stage, 60)}: " if progress.stage else ""
         self._show(
             f"{stage_text}{progress.done} of {progress.total} "
@@ -116,7 +116,9 @@ class ProgressLine:
         seconds_per_unit = (current_time - self.first_fits[0]) / (
             progress.done - self.first_fits[1]
         )
-        return f", about {duration(seconds_per_unit * (progress.total - progress.done))} left"
+        return (
+            f", about {format_duration(seconds_per_unit * (progress.total - progress.done))} left"
+        )
 
     def close(self) -> None:
         """Replace the progress line by an empty line."""
@@ -137,8 +139,8 @@ def _write(text: str) -> None:
 
 def _show_in_cell(text: str, cell: Any) -> Any:
     """Show the text in the output of a notebook cell, in place of the previous text."""
-    output_bundle = {"text/plain": text}
+    mime_bundle = {"text/plain": text}
     if cell is None:
-        return import_module("IPython.display").display(output_bundle, raw=True, display_id=True)
-    cell.update(output_bundle, raw=True)
+        return import_module("IPython.display").display(mime_bundle, raw=True, display_id=True)
+    cell.update(mime_bundle, raw=True)
     return cell

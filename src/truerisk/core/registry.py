@@ -38,7 +38,7 @@ def suggestion_for(searched_name: Any, known_words: Iterable[str]) -> str:
 
 
 def check_known(
-    complaint: str, searched_name: Any, known_names: Iterable[str], list_heading: str = "Known"
+    message_start: str, searched_name: Any, known_names: Iterable[str], list_heading: str = "Known"
 ) -> None:
     """Raise UnknownName unless the name is a known one; the message suggests the closest name.
 
@@ -50,7 +50,7 @@ def check_known(
     if not isinstance(searched_name, str) or searched_name not in known_list:
         suggestion = suggestion_for(searched_name, known_list) or "."
         raise UnknownName(
-            f"{complaint} {repr_on_one_line(searched_name)}{suggestion} {list_heading}: "
+            f"{message_start} {repr_on_one_line(searched_name)}{suggestion} {list_heading}: "
             f"{', '.join(known_list) or 'none'}."
         )
 
@@ -66,7 +66,7 @@ def lookup(searched_name: str, values_by_name: Mapping[str, Value]) -> Value:
     return values_by_name[searched_name]
 
 
-def no_attribute(
+def make_attribute_error(
     module_name: str, attribute_name: str, known_names: Iterable[str]
 ) -> AttributeError:
     """Return the AttributeError for a name that a module lacks; it suggests the closest name."""
@@ -92,7 +92,7 @@ def lazy_attributes(
 
     def load_attribute(attribute_name: str) -> Any:
         if attribute_name not in module_by_name:
-            raise no_attribute(module_name, attribute_name, attribute_names)
+            raise make_attribute_error(module_name, attribute_name, attribute_names)
         check_present(module_by_name[attribute_name])
         defining_module = import_module(module_by_name[attribute_name])
         return (
@@ -123,21 +123,21 @@ class RegistryEntry:
 
 @cache
 def _import_object(import_path: str) -> Any:
-    module_name, _, attribute = import_path.partition(":")
+    module_name, _, attribute_name = import_path.partition(":")
     check_present(module_name)
-    return getattr(import_module(module_name), attribute)
+    return getattr(import_module(module_name), attribute_name)
 
 
-def entries_of_table(package: str, table: str) -> dict[str, RegistryEntry]:
+def parse_registry_table(package: str, table_text: str) -> dict[str, RegistryEntry]:
     """Parse the table of a registry: name, import path and description, separated by two spaces.
 
     An indented line continues the row above it.
 
-    >>> entry = entries_of_table("truerisk.core", "family  family:Family  a learner")["family"]
+    >>> entry = parse_registry_table("truerisk.core", "family  family:Family  a learner")["family"]
     >>> entry.object_path, entry.summary
     ('truerisk.core.family:Family', 'a learner')
     """
-    table_rows = re.split(r"\n(?! )", cleandoc(table))
+    table_rows = re.split(r"\n(?! )", cleandoc(table_text))
     cells_by_row = (re.split(r"\s{2,}", table_row, maxsplit=2) for table_row in table_rows)
     return {
         registered_name: RegistryEntry(f"{package}.{object_path}", summary)
@@ -145,16 +145,16 @@ def entries_of_table(package: str, table: str) -> dict[str, RegistryEntry]:
     }
 
 
-def loader_of(package: str, table: str) -> Callable[[str], Any]:
+def make_loader(package: str, table_text: str) -> Callable[[str], Any]:
     """Return a function that imports an object of the table by its name.
 
-    The table is written as for `entries_of_table`.
+    The table is written as for `parse_registry_table`.
 
-    >>> load = loader_of("truerisk.core", "family  family:Family  a learner with its candidates")
+    >>> load = make_loader("truerisk.core", "family  family:Family  a learner with its candidates")
     >>> load("family").__name__
     'Family'
     """
-    registry_entries = entries_of_table(package, table)
+    registry_entries = parse_registry_table(package, table_text)
 
     def load(name: str) -> Any:
         return registry_entries[name].load()
@@ -171,7 +171,7 @@ class Registry(dict[str, RegistryEntry]):
     ['family']
     >>> print(packages)
     family  a learner with its candidates
-    >>> list(packages.by_name())
+    >>> list(packages.entries_by_object_name())
     ['Family']
     """
 
@@ -183,7 +183,7 @@ class Registry(dict[str, RegistryEntry]):
         """Return all names in the registry."""
         return list(self)
 
-    def by_name(self) -> dict[str, RegistryEntry]:
+    def entries_by_object_name(self) -> dict[str, RegistryEntry]:
         """Return the entries keyed by the name of their object, which is usually a class."""
         return {
             registry_entry.object_path.rpartition(":")[2]: registry_entry

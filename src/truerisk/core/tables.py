@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import MissingExtra, visible
+from truerisk.core.errors import MissingExtra, escape_invisible
 from truerisk.core.frozen import frozen
 
 
@@ -75,9 +75,11 @@ class Block:
     rows: Sequence[Sequence[str]]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "caption", visible(self.caption))
-        object.__setattr__(self, "head", [visible(cell) for cell in self.head])
-        object.__setattr__(self, "rows", [[visible(cell) for cell in row] for row in self.rows])
+        object.__setattr__(self, "caption", escape_invisible(self.caption))
+        object.__setattr__(self, "head", [escape_invisible(cell) for cell in self.head])
+        object.__setattr__(
+            self, "rows", [[escape_invisible(cell) for cell in row] for row in self.rows]
+        )
 
     @property
     def text(self) -> str:
@@ -120,10 +122,10 @@ def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
     )
 
 
-def frame_of_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
+def frame_from_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return a data frame with one row per mapping; the first mapping names the columns."""
     column_names = list(rows[0]) if rows else []
-    return frame_of(
+    return frame_from_columns(
         {column_name: [row.get(column_name) for row in rows] for column_name in column_names}
     )
 
@@ -141,15 +143,17 @@ def _escape_column(cells: Any) -> Any:
     if isinstance(cells, np.ndarray) and cells.dtype.kind not in "OU":
         return cells
     escaped_cells = [_escape_surrogates(cell) for cell in cells]
-    text_numbers = (cell_number for cell_number, cell in enumerate(cells) if isinstance(cell, str))
+    text_cell_indices = (
+        cell_index for cell_index, cell in enumerate(cells) if isinstance(cell, str)
+    )
     return (
         cells
-        if all(escaped_cells[cell_number] == cells[cell_number] for cell_number in text_numbers)
+        if all(escaped_cells[cell_index] == cells[cell_index] for cell_index in text_cell_indices)
         else escaped_cells
     )
 
 
-def frame_of(columns: Mapping[str, Any]) -> Any:
+def frame_from_columns(columns: Mapping[str, Any]) -> Any:
     """Return a pandas data frame, or a polars one if only polars is installed."""
     columns = {
         _escape_surrogates(column_name): _escape_column(cells)

@@ -12,10 +12,10 @@ from truerisk.core.identity import is_a
 from truerisk.core.registry import is_present
 from truerisk.data.rows import column_arrays, column_names, is_missing
 
-Kind = Literal["number", "text", "date"]
+ColumnKind = Literal["number", "text", "date"]
 
 
-def kinds_of_columns(table: Any) -> tuple[Kind, ...] | None:
+def kinds_of_columns(table: Any) -> tuple[ColumnKind, ...] | None:
     """Return the kind of every column of a frame or an object array; None for other tables."""
     if column_names(table) is None and not _is_object_array(table):
         return None
@@ -53,7 +53,7 @@ def _holds_dates(column: np.ndarray) -> bool:
         return False
     from truerisk.data import times
 
-    return times.dates_in(column) is not None
+    return times.parse_dates(column) is not None
 
 
 def _advice_on_dates(table: Any, names: list[str] | None, j: int) -> str:
@@ -77,8 +77,8 @@ def message_on_unreadable_names(table: Any) -> str | None:
         return None
     if len(set(names)) < len(names):
         duplicate_name = next(name for name in names if names.count(name) > 1)
-        shown_name = escape_and_truncate(duplicate_name, 40)
-        return f"X has {names.count(duplicate_name)} columns named {shown_name!r}: rename them."
+        truncated_name = escape_and_truncate(duplicate_name, 40)
+        return f"X has {names.count(duplicate_name)} columns named {truncated_name!r}: rename them."
     is_pandas_frame = hasattr(table, "iloc") and hasattr(table, "columns")
     # Only pandas allows column names that are not text.
     raw_names = table.columns if is_pandas_frame else ()
@@ -93,12 +93,14 @@ def message_on_unreadable_names(table: Any) -> str | None:
     return None
 
 
-def number_columns_have_holes(table: Any) -> bool:
+def has_missing_numbers(table: Any) -> bool:
     """Return True if a cell in a column of numbers is missing and must be imputed in each fold."""
     column_kinds = kinds_of_columns(table)
     if column_kinds is not None:
         columns = zip(_columns(table), column_kinds, strict=True)
-        return any(column_kind == "number" and _has_hole(column) for column, column_kind in columns)
+        return any(
+            column_kind == "number" and _has_missing_cell(column) for column, column_kind in columns
+        )
     try:
         return bool(np.isnan(as_array(table, np.float64)).any())
     # A sparse table cannot be checked here. The learner accepts or refuses it.
@@ -106,7 +108,7 @@ def number_columns_have_holes(table: Any) -> bool:
         return False
 
 
-def with_plain_gaps(table: Any) -> Any:
+def replace_missing_by_nan(table: Any) -> Any:
     """Return the table, with every missing value as NaN if it holds None or pandas' NA.
 
     A table that must be changed is returned as an object array.
@@ -117,11 +119,11 @@ def with_plain_gaps(table: Any) -> Any:
     """
     column_kinds = kinds_of_columns(table) or ()
     columns = _columns(table) if column_kinds else []
-    kinds_read_with_gaps = {"number"} if column_names(table) is not None else set()
-    pairs = zip(columns, column_kinds, strict=True)
+    kinds_allowing_missing = {"number"} if column_names(table) is not None else set()
+    columns_with_kinds = zip(columns, column_kinds, strict=True)
     if not any(
-        column_kind not in kinds_read_with_gaps and _has_gap_other_than_nan(column)
-        for column, column_kind in pairs
+        column_kind not in kinds_allowing_missing and _has_missing_besides_nan(column)
+        for column, column_kind in columns_with_kinds
     ):
         return table
     cells = np.empty((len(columns[0]), len(columns)), dtype=object)
@@ -130,7 +132,7 @@ def with_plain_gaps(table: Any) -> Any:
     return cells
 
 
-def _has_gap_other_than_nan(column: np.ndarray) -> bool:
+def _has_missing_besides_nan(column: np.ndarray) -> bool:
     cells = column.tolist() if column.dtype.hasobject else []
     return any(is_missing(cell) and not isinstance(cell, float) for cell in cells)
 
@@ -146,7 +148,7 @@ def _columns(table: Any) -> list[np.ndarray]:
     return column_arrays(table)
 
 
-def _kind_of_column(column: np.ndarray) -> Kind:
+def _kind_of_column(column: np.ndarray) -> ColumnKind:
     if column.dtype.kind in "mM":
         return "date"
     if column.dtype.kind in "biufc":
@@ -169,7 +171,7 @@ def _is_numeric(cell: Any) -> bool:
     return True
 
 
-def _has_hole(column: np.ndarray) -> bool:
+def _has_missing_cell(column: np.ndarray) -> bool:
     if column.dtype.kind == "f":
         return bool(np.isnan(column).any())
     return column.dtype.hasobject and any(map(is_missing, column.tolist()))
@@ -177,14 +179,16 @@ def _has_hole(column: np.ndarray) -> bool:
 
 def _first_text_cell(column: np.ndarray) -> str:
     cells = (cell for cell in column.tolist() if not is_missing(cell))
-    return escape_and_truncate(str(next(c for c in cells if not _is_numeric(c))), 40)
+    return escape_and_truncate(
+        str(next(present_cell for present_cell in cells if not _is_numeric(present_cell))), 40
+    )
 
 
 def message_on_non_finite_cell(X: Any) -> str | None:
     """Return an error message about the first NaN or infinite cell of X, or None."""
     names = column_names(X)
     if hasattr(X, "tocoo"):
-        return _sparse_non_finite(X.tocoo())
+        return _sparse_non_finite_message(X.tocoo())
     if getattr(getattr(X, "dtype", None), "kind", "") == "c":
         return None
     numeric_cells = _as_numbers(X)
@@ -197,7 +201,7 @@ def message_on_non_finite_cell(X: Any) -> str | None:
     bad_cells = np.argwhere(~np.isfinite(numeric_cells))
     if numeric_cells.ndim != 2 or not len(bad_cells):
         return None
-    row, column = (int(v) for v in bad_cells[0])
+    row, column = (int(index) for index in bad_cells[0])
     column_label = f"column {names[column]!r}" if names else f"column {column}"
     return _non_finite_sentence(len(bad_cells), numeric_cells[row, column], row, column_label)
 
@@ -215,7 +219,7 @@ def _as_numbers(X: Any) -> np.ndarray | None:
     return array
 
 
-def _sparse_non_finite(X: Any) -> str | None:
+def _sparse_non_finite_message(X: Any) -> str | None:
     bad_cells = np.flatnonzero(~np.isfinite(X.data))
     if not len(bad_cells):
         return None
@@ -226,10 +230,11 @@ def _sparse_non_finite(X: Any) -> str | None:
     )
 
 
-def _non_finite_sentence(n_bad: int, value: float, row: int, column: str) -> str:
+def _non_finite_sentence(n_bad_cells: int, value: float, row: int, column: str) -> str:
     value_text = "NaN" if np.isnan(value) else "infinity (inf)"
     return (
-        f"X has {n_bad} cells that are NaN or infinite, the first ({value_text}) in row {row}, "
+        f"X has {n_bad_cells} cells that are NaN or infinite, the first ({value_text}) in row "
+        f"{row}, "
         f"{column}. Impute inside the folds (make_pipeline(SimpleImputer(), model)) or leave them "
         "out."
     )
@@ -249,12 +254,14 @@ def category_order(column: Any) -> list[Any] | None:
         return list(categories)
     arrow_type = getattr(column, "type", None)
     if getattr(arrow_type, "ordered", False):
-        single_column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
-        single_column = (
-            single_column.unify_dictionaries()
-            if hasattr(single_column, "unify_dictionaries")
-            else single_column
+        combined_column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+        combined_column = (
+            combined_column.unify_dictionaries()
+            if hasattr(combined_column, "unify_dictionaries")
+            else combined_column
         )
-        first_chunk = single_column.chunk(0) if hasattr(single_column, "chunk") else single_column
+        first_chunk = (
+            combined_column.chunk(0) if hasattr(combined_column, "chunk") else combined_column
+        )
         return list(first_chunk.dictionary.to_pylist())
     return None

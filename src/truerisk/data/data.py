@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import array_of_rows, as_array, mention, repr_on_one_line
+from truerisk.core.arguments import as_array, mention, repr_on_one_line, to_row_array
 from truerisk.core.errors import BadData
-from truerisk.core.family import TaskWord as TaskWord
+from truerisk.core.family import TaskName as TaskName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.rows import (
-    RowSums,
+    RowChecksums,
     TableView,
     column_names,
     digest,
@@ -26,19 +26,19 @@ from truerisk.data.rows import (
     take_rows,
 )
 from truerisk.data.targets import (
-    Form,
-    any_target,
-    as_shown,
+    TargetForm,
+    check_not_swapped,
+    check_target_length,
     checked_groups,
     checked_target,
-    classes_of,
-    form_of,
-    numbers_in,
-    refuse_swapped,
+    encode_classes,
+    find_target_form,
+    to_float_target,
+    to_python_scalar,
 )
 
 
-class SameRows:
+class RowsCacheKey:
     """Key object for the rows of X: engines cache under it what they compute from X alone."""
 
 
@@ -99,7 +99,7 @@ class Data:
 
     X: Any
     y: np.ndarray
-    task: TaskWord
+    task: TaskName
     classes: np.ndarray | None = None
     codes: np.ndarray | None = None
     groups: np.ndarray | None = None
@@ -108,7 +108,7 @@ class Data:
     block: np.ndarray | None = None
     fit_params: Mapping[str, Any] = field(default_factory=dict)
     row_ids: np.ndarray | None = None
-    form: Form | None = None
+    form: TargetForm | None = None
     as_given: bool = False
     horizons: tuple[float, ...] = ()
 
@@ -118,7 +118,7 @@ class Data:
     strata: np.ndarray | None = field(init=False, repr=False)
     places: np.ndarray | None = field(init=False, repr=False)
     dependent: bool = field(init=False, repr=False)
-    same_rows: SameRows = field(init=False, repr=False, default_factory=SameRows)
+    same_rows: RowsCacheKey = field(init=False, repr=False, default_factory=RowsCacheKey)
 
     def __post_init__(self) -> None:
         """Count rows and classes, and compute the fields that are derived from the given ones.
@@ -145,8 +145,8 @@ class Data:
     def fingerprint(self) -> str:
         """Checksum of X, y, groups, sample weights, times and places."""
         times_and_places = (self.time, self.block) if self.dependent else ()
-        contents = self.X, self.y, self.groups, self.sample_weight, *times_and_places
-        return digest(*contents, sums=self._row_sums)
+        hashed_tables = self.X, self.y, self.groups, self.sample_weight, *times_and_places
+        return digest(*hashed_tables, sums=self._row_sums)
 
     @cached_property
     def row_keys(self) -> np.ndarray | None:
@@ -173,12 +173,12 @@ class Data:
         The number does not depend on the names of the classes either.
         """
         check_present("truerisk.data.row_marks")
-        from truerisk.data.row_marks import row_marks
+        from truerisk.data.row_marks import hash_rows
 
-        return row_marks(self.X, self.codes, self.y if self.codes is None else None)
+        return hash_rows(self.X, self.codes, self.y if self.codes is None else None)
 
     @cached_property
-    def _row_sums(self) -> RowSums | None:
+    def _row_sums(self) -> RowChecksums | None:
         return sums_of(self.X)
 
     @cached_property
@@ -188,7 +188,7 @@ class Data:
         row_sums = self._row_sums
         return (
             None
-            if row_sums is not None and row_sums.finite
+            if row_sums is not None and row_sums.is_finite
             else columns().message_on_non_finite_cell(self.X)
         )
 
@@ -205,7 +205,7 @@ class Data:
         X: Any,
         y: Any,
         *,
-        task: TaskWord,
+        task: TaskName,
         groups: Any = None,
         sample_weight: Any = None,
         time: Any = None,
@@ -242,18 +242,20 @@ class Data:
         Data
             The data.
         """
-        refuse_swapped(X, y)
+        check_not_swapped(X, y)
         table = _view(X)
         n = table.n_rows
         if task == "survival":
             checked_y = _survival_module().survival_target(y, n)
         else:
-            checked_y = any_target(y, n) if task == "other" else checked_target(y, n, as_given)
+            checked_y = (
+                check_target_length(y, n) if task == "other" else checked_target(y, n, as_given)
+            )
         classes = codes = None
         if task == "classification":
-            classes, codes = classes_of(checked_y)
+            classes, codes = encode_classes(checked_y)
         elif task == "regression":
-            checked_y = numbers_in(checked_y)
+            checked_y = to_float_target(checked_y)
         group_codes = None if groups is None else checked_groups(groups, n)
         row_places = None if block is None else _places_module().checked_places(block, table)
         if row_places is not None and row_places.ndim == 1:
@@ -273,7 +275,7 @@ class Data:
             time=None if time is None else _times_module().checked_times(time, table),
             block=row_places,
             fit_params=dict(fit_params or {}),
-            form=None if task == "other" else form_of(y, checked_y),
+            form=None if task == "other" else find_target_form(y, checked_y),
         )
 
     def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -328,18 +330,18 @@ class Data:
         Data
             The same rows with the outcome as two classes.
         """
-        if horizon not in self._by_horizon:
+        if horizon not in self._data_by_horizon:
             binary_fields: dict[str, Any] = {
                 "classes": np.array([f"after {horizon:.12g}", f"by {horizon:.12g}"]),
                 **_survival_module().outcome_at_horizon(self.y, self.sample_weight, horizon),
             }
-            self._by_horizon[horizon] = replace(
+            self._data_by_horizon[horizon] = replace(
                 self, task="classification", form=None, **binary_fields
             )
-        return self._by_horizon[horizon]
+        return self._data_by_horizon[horizon]
 
     @cached_property
-    def _by_horizon(self) -> dict[float, Data]:
+    def _data_by_horizon(self) -> dict[float, Data]:
         return {}
 
     def label(self, code: int) -> Any:
@@ -356,7 +358,7 @@ class Data:
             The class.
         """
         assert self.classes is not None
-        return as_shown(self.classes[code])
+        return to_python_scalar(self.classes[code])
 
     def codes_of(self, rows: np.ndarray) -> np.ndarray:
         """Return the class codes of the given rows; only classification has class codes.
@@ -421,8 +423,8 @@ class Data:
         """
         codes = None if self.codes is None else self.codes[order]
         permuted_data = replace(self, y=self.y[order], codes=codes)
-        for shared_name in ("_row_sums", "row_keys", "non_finite", "same_rows"):
-            vars(permuted_data)[shared_name] = getattr(self, shared_name)
+        for attribute_name in ("_row_sums", "row_keys", "non_finite", "same_rows"):
+            vars(permuted_data)[attribute_name] = getattr(self, attribute_name)
         return permuted_data
 
     def for_fits(self, fit_params: Mapping[str, Any], as_given: bool) -> Data:
@@ -448,8 +450,8 @@ class Data:
         if not fit_params and not self.fit_params and as_given == self.as_given:
             return self
         changed_data = replace(self, fit_params=dict(fit_params), as_given=as_given)
-        for shared_name in ("_row_sums", "fingerprint", "row_keys"):
-            vars(changed_data)[shared_name] = getattr(self, shared_name)
+        for attribute_name in ("_row_sums", "fingerprint", "row_keys"):
+            vars(changed_data)[attribute_name] = getattr(self, attribute_name)
         return changed_data
 
     def subset(self, rows: np.ndarray) -> Data:
@@ -581,11 +583,11 @@ def _view(X: Any) -> TableView:
             ) from None
         X = X.tocsr()
     elif hasattr(X, "__array_namespace__") and not isinstance(X, np.ndarray):
-        X = _from_another_library(X)
+        X = _array_api_to_numpy(X)
     elif not hasattr(X, "shape"):
         converts_itself = hasattr(X, "__array__")
         X = (
-            array_of_rows("X", X, "give an array, a frame or a list")
+            to_row_array("X", X, "give an array, a frame or a list")
             if converts_itself
             else _array_from_list(X)
         )
@@ -607,7 +609,7 @@ def _view(X: Any) -> TableView:
     return table
 
 
-def _from_another_library(X: Any) -> np.ndarray:
+def _array_api_to_numpy(X: Any) -> np.ndarray:
     """Convert an array of the array API to NumPy, because NumPy indices cannot select its rows."""
     try:
         return as_array(X)
@@ -623,7 +625,7 @@ def _array_from_list(X: Any) -> np.ndarray:
     """Convert a list of rows to an array; in a list of strings, each string is one row."""
     n_rows(X)
     advice = "give every row the same number of cells, or use a frame"
-    array = array_of_rows("X", X, advice)
+    array = to_row_array("X", X, advice)
     rows = (row if isinstance(row, list | tuple) else [row] for row in X)
     has_text = any(isinstance(cell, str) for row in rows for cell in row)
     return np.asarray(X, dtype=object) if has_text else array

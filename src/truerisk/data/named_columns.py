@@ -80,7 +80,7 @@ def _names_in_argument(argument: str, value: Any, X: Any) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     if argument == "block" and isinstance(value, list | tuple) and column_names(X) is not None:
-        return tuple(value) if TableView(X, n_rows(X)).are_names(value) else ()
+        return tuple(value) if TableView(X, n_rows(X)).are_column_names(value) else ()
     return ()
 
 
@@ -104,9 +104,9 @@ def without_columns(X: Any, names: tuple[str, ...]) -> Any:
 
 def _refuse_positions(model: Any, columns: list[str], names: tuple[str, ...]) -> None:
     """Refuse a model that refers to columns by position if the removed columns shift positions."""
-    first_removed = min(columns.index(name) for name in names)
+    first_removed_position = min(columns.index(name) for name in names)
     for column_position in _positions_in_model(model):
-        if column_position < 0 or column_position >= first_removed:
+        if column_position < 0 or column_position >= first_removed_position:
             raise Refusal(
                 f"{names[0]!r} is taken out of X, as it says something of the rows, and the model "
                 f"knows columns by position ({column_position}), which would be another column: "

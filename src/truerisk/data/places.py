@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import array_of_rows, as_array, mention, repr_on_one_line
+from truerisk.core.arguments import as_array, mention, repr_on_one_line, to_row_array
 from truerisk.core.errors import BadData
-from truerisk.data.rows import MOST_AXES, TableView, column_arrays, column_names
+from truerisk.data.rows import MAX_COORDINATES, TableView, column_arrays, column_names
 
 # The largest extent of the coordinates must lie between these limits.
 # Squares and products of smaller or larger extents underflow or overflow.
@@ -45,7 +45,7 @@ def checked_places(block: Any, table: TableView) -> np.ndarray:
 def _columns_named_in_block(block: Any, table: TableView) -> Any:
     if isinstance(block, str):
         return table.column(block, "block")
-    if isinstance(block, list | tuple) and table.are_names(block):
+    if isinstance(block, list | tuple) and table.are_column_names(block):
         return np.column_stack([np.asarray(table.column(name, "block")) for name in block])
     return block
 
@@ -53,16 +53,15 @@ def _columns_named_in_block(block: Any, table: TableView) -> Any:
 def _block_array(block: Any) -> np.ndarray:
     if column_names(block):
         return np.column_stack(column_arrays(block))
-    return array_of_rows(
-        "block", block, "give every row a label, or the same number of coordinates"
-    )
+    return to_row_array("block", block, "give every row a label, or the same number of coordinates")
 
 
 def _checked_coordinates(array: np.ndarray) -> np.ndarray:
     array = array[:, None] if array.ndim == 1 else array
-    if not 1 <= array.shape[1] <= MOST_AXES:
+    if not 1 <= array.shape[1] <= MAX_COORDINATES:
         raise BadData(
-            f"block has {array.shape[1]} columns: give one to {MOST_AXES} coordinates, or a label."
+            f"block has {array.shape[1]} columns: give one to {MAX_COORDINATES} coordinates, or a "
+            "label."
         )
     try:
         coordinates = as_array(array, np.float64)
@@ -114,11 +113,11 @@ def grid_cells(coordinates: np.ndarray, cell_side: float) -> np.ndarray:
     >>> grid_cells(np.array([[0.0, 0.0], [1.0, 9.0], [4.0, 1.0], [0.5, 0.2]]), 5.0).tolist()
     [0, 1, 0, 0]
     """
-    lowest, extent = coordinates.min(axis=0), np.ptp(coordinates, axis=0)
+    lower_corner, extent = coordinates.min(axis=0), np.ptp(coordinates, axis=0)
     n_intervals = np.minimum(
         np.maximum(np.rint(extent / cell_side), 1), len(coordinates) ** 2
     ).astype(np.int64)
-    relative_position = (coordinates - lowest) / np.where(extent > 0, extent, 1)
+    relative_position = (coordinates - lower_corner) / np.where(extent > 0, extent, 1)
     interval_of_place = np.minimum(
         (relative_position * n_intervals).astype(np.int64), n_intervals - 1
     )
@@ -144,12 +143,12 @@ def default_cell_side(coordinates: np.ndarray, n_cells: int = DEFAULT_N_CELLS) -
         extents = extents[1:]
 
 
-def join_labels(first_labels: np.ndarray, second_labels: np.ndarray) -> np.ndarray:
+def connected_row_groups(first_labels: np.ndarray, second_labels: np.ndarray) -> np.ndarray:
     """Return the number of each row's component; an equal label in either array connects rows.
 
     Rows joined by a chain of such connections get the same number.
 
-    >>> join_labels(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7])).tolist()
+    >>> connected_row_groups(np.array([0, 0, 1, 2]), np.array([5, 6, 6, 7])).tolist()
     [0, 0, 0, 1]
     """
     from scipy.sparse import coo_matrix
@@ -159,10 +158,10 @@ def join_labels(first_labels: np.ndarray, second_labels: np.ndarray) -> np.ndarr
         np.unique(labels, return_inverse=True)[1].ravel()
         for labels in (first_labels, second_labels)
     )
-    n_first, n_second = first_codes.max() + 1, second_codes.max() + 1
+    n_first_labels, n_second_labels = first_codes.max() + 1, second_codes.max() + 1
     graph = coo_matrix(
-        (np.ones(len(first_codes), dtype=np.int8), (first_codes, n_first + second_codes)),
-        shape=(n_first + n_second, n_first + n_second),
+        (np.ones(len(first_codes), dtype=np.int8), (first_codes, n_first_labels + second_codes)),
+        shape=(n_first_labels + n_second_labels, n_first_labels + n_second_labels),
     )
     component_of_row: np.ndarray = connected_components(graph, directed=False)[1][
         first_codes
@@ -173,12 +172,12 @@ def join_labels(first_labels: np.ndarray, second_labels: np.ndarray) -> np.ndarr
 def default_clusters(coordinates: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
     """Return the default grid cell of each row; cells that share a group are joined into one."""
     cells = grid_cells(coordinates, default_cell_side(coordinates))
-    return cells if groups is None else join_labels(cells, groups)
+    return cells if groups is None else connected_row_groups(cells, groups)
 
 
 def join_groups_and_blocks(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     """Join groups that have rows in the same block, so that folds can keep both whole."""
-    joined_groups = join_labels(groups, blocks)
+    joined_groups = connected_row_groups(groups, blocks)
     if joined_groups.max() == 0:
         raise BadData(
             f"groups and the labels in {mention('block')} tie all rows together, each group "

@@ -18,56 +18,56 @@ N_ROUNDED_BITS = 19
 N_ROUNDS = 3
 
 
-def row_marks(
+def hash_rows(
     table: Any, codes: np.ndarray | None, numeric_target: np.ndarray | None
 ) -> np.ndarray:
     """Return a hash per row, computed from the table and its target (class codes or numbers).
 
     Equal rows with equal targets get the same hash.
     """
-    marks = np.zeros(n_rows(table), dtype=np.uint64)
+    row_hashes = np.zeros(n_rows(table), dtype=np.uint64)
     for _ in range(N_ROUNDS):
         hashes = splitmix64(
             (_hashes_of_sparse_rows if hasattr(table, "tocsr") else _hashes_of_columns)(
-                table, marks
+                table, row_hashes
             )
         )
         if codes is not None:
-            hashes = hashes + splitmix64(summed_by(codes, hashes))[codes]
+            hashes = hashes + splitmix64(sum_hashes_by_class(codes, hashes))[codes]
         if numeric_target is not None:
             hashes = hashes + _hashes_of_columns(numeric_target, hashes)
-        marks = hashes
-    return marks
+        row_hashes = hashes
+    return row_hashes
 
 
-def summed_by(class_codes: np.ndarray, marks: np.ndarray) -> np.ndarray:
+def sum_hashes_by_class(class_codes: np.ndarray, row_hashes: np.ndarray) -> np.ndarray:
     """Add up the marks of the rows of each class 0, 1, ..., whatever the order of the rows."""
     sums = np.zeros(int(class_codes.max()) + 1, dtype=np.uint64)
-    np.add.at(sums, class_codes, marks)
+    np.add.at(sums, class_codes, row_hashes)
     return sums
 
 
-def _hashes_of_columns(table: Any, previous_marks: np.ndarray) -> np.ndarray:
-    marks = np.zeros_like(previous_marks)
-    for cells in _blocks_of_bits(table):
-        column_hashes = splitmix64(cells + previous_marks[:, None]).sum(axis=0, dtype=np.uint64)
-        marks += splitmix64(cells) @ (splitmix64(column_hashes) | np.uint64(1))
-    return marks
+def _hashes_of_columns(table: Any, previous_hashes: np.ndarray) -> np.ndarray:
+    row_hashes = np.zeros_like(previous_hashes)
+    for cells in _iterate_cell_bits(table):
+        column_hashes = splitmix64(cells + previous_hashes[:, None]).sum(axis=0, dtype=np.uint64)
+        row_hashes += splitmix64(cells) @ (splitmix64(column_hashes) | np.uint64(1))
+    return row_hashes
 
 
-def _hashes_of_sparse_rows(table: Any, previous_marks: np.ndarray) -> np.ndarray:
+def _hashes_of_sparse_rows(table: Any, previous_hashes: np.ndarray) -> np.ndarray:
     """Compute row hashes of a sparse table; zeros do not contribute, whether stored or not."""
     matrix = table.tocoo(copy=True)
     matrix.sum_duplicates()
     rows, columns = (indices[matrix.data != 0] for indices in (matrix.row, matrix.col))
     cells = _cell_bits(matrix.data[matrix.data != 0])
-    sums, marks = np.zeros(matrix.shape[1], np.uint64), np.zeros_like(previous_marks)
-    np.add.at(sums, columns, splitmix64(cells + previous_marks[rows]))
-    np.add.at(marks, rows, splitmix64(cells) * (splitmix64(sums) | np.uint64(1))[columns])
-    return marks
+    sums, row_hashes = np.zeros(matrix.shape[1], np.uint64), np.zeros_like(previous_hashes)
+    np.add.at(sums, columns, splitmix64(cells + previous_hashes[rows]))
+    np.add.at(row_hashes, rows, splitmix64(cells) * (splitmix64(sums) | np.uint64(1))[columns])
+    return row_hashes
 
 
-def _blocks_of_bits(table: Any) -> Iterator[np.ndarray]:
+def _iterate_cell_bits(table: Any) -> Iterator[np.ndarray]:
     """Yield the cells of a block of columns as integers, block after block."""
     if column_names(table) is not None:
         for column in column_arrays(table):
@@ -94,13 +94,13 @@ def _cell_bits(cells: np.ndarray) -> np.ndarray:
         ).view(np.float64)
         is_integer = (doubles == np.rint(doubles)) & (np.abs(doubles) < 2.0**53)
         # Adding 0.0 turns -0.0 into 0.0, because both are equal.
-        exact_or_rounded: np.ndarray = np.where(is_integer, doubles, rounded_doubles) + 0.0
-        return exact_or_rounded.view(np.uint64)
-    bits: dict[str, int] = {}
+        normalized_doubles: np.ndarray = np.where(is_integer, doubles, rounded_doubles) + 0.0
+        return normalized_doubles.view(np.uint64)
+    bits_by_text: dict[str, int] = {}
     texts = [repr(cell) for cell in cells.ravel().tolist()]
     for text in texts:
-        if text not in bits:
-            bits[text] = int.from_bytes(
+        if text not in bits_by_text:
+            bits_by_text[text] = int.from_bytes(
                 hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             )
-    return np.array([bits[text] for text in texts], dtype=np.uint64).reshape(cells.shape)
+    return np.array([bits_by_text[text] for text in texts], dtype=np.uint64).reshape(cells.shape)

@@ -44,7 +44,7 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import suggestion_for
-from truerisk.kernels import available, native
+from truerisk.kernels import is_available, native_module
 
 
 def n_rows(table: Any) -> int:
@@ -76,7 +76,7 @@ def column_names(table: Any) -> list[str] | None:
 
 
 # This is the largest number of coordinates that the place of a row may have.
-MOST_AXES = 3
+MAX_COORDINATES = 3
 
 
 @frozen(eq=False)
@@ -107,14 +107,14 @@ class TableView:
             )
         return self.X.iloc[:, self.names.index(name)] if hasattr(self.X, "iloc") else self.X[name]
 
-    def are_names(self, texts: Sequence[Any]) -> bool:
+    def are_column_names(self, texts: Sequence[Any]) -> bool:
         """Return True if the texts are column names, and not one label for each row.
 
         They are column names if X has all of them, or if they are too few to be one label per row.
         """
         if not texts or not self.names or not all(isinstance(text, str) for text in texts):
             return False
-        are_too_few_for_labels = len(texts) != self.n_rows and len(texts) <= MOST_AXES
+        are_too_few_for_labels = len(texts) != self.n_rows and len(texts) <= MAX_COORDINATES
         return are_too_few_for_labels or set(texts) <= set(self.names)
 
 
@@ -200,7 +200,7 @@ def missing_cells_mask(X: Any) -> np.ndarray | None:
     return np.array([[is_missing(cell) for cell in row] for row in cells.tolist()])
 
 
-def digest(*tables: Any, sums: RowSums | None = None) -> str:
+def digest(*tables: Any, sums: RowChecksums | None = None) -> str:
     """Return the SHA-256 checksum of the tables' content, shortened to 16 hexadecimal digits.
 
     A table that is None contributes nothing but its position.
@@ -235,7 +235,7 @@ def digest(*tables: Any, sums: RowSums | None = None) -> str:
     return checksum.hexdigest()[:16]
 
 
-def row_keys(table: Any, sums: RowSums | None = None) -> np.ndarray | None:
+def row_keys(table: Any, sums: RowChecksums | None = None) -> np.ndarray | None:
     """Return one integer per row, equal for two rows exactly if they have the same content.
 
     The result is None if all rows differ, or if equality is undefined. If `sums` (`sums_of` the
@@ -278,8 +278,8 @@ def _keys_of_numeric_rows(array: np.ndarray) -> np.ndarray | None:
 
     The result is None if all rows differ.
     """
-    row_sums = sums_of(array)
-    if row_sums is not None and len(np.unique(row_sums.sums)) == len(row_sums.sums):
+    row_checksums = sums_of(array)
+    if row_checksums is not None and len(np.unique(row_checksums.sums)) == len(row_checksums.sums):
         return None
     array = np.ascontiguousarray(array)
     if array.dtype.kind == "f":
@@ -313,17 +313,17 @@ BLOCK_BYTES = 1 << 18
 
 
 @frozen(eq=False)
-class RowSums:
-    """Checksum of each row, and a flag `finite`.
+class RowChecksums:
+    """Checksum of each row, and a flag `is_finite`.
 
     The flag is True if all cells are finite, and False if some are not or if it is unknown.
     """
 
     sums: np.ndarray
-    finite: bool
+    is_finite: bool
 
 
-def sums_of(table: Any) -> RowSums | None:
+def sums_of(table: Any) -> RowChecksums | None:
     """Return a checksum of every row of an array of 8-byte numbers, or None for any other table.
 
     −0.0 counts as 0.0. The compiled code relies on the shapes and types that are checked here.
@@ -335,12 +335,14 @@ def sums_of(table: Any) -> RowSums | None:
     dtype = table.dtype
     if dtype.kind not in "fiu" or dtype.itemsize != 8 or not dtype.isnative:
         return None
-    factors, (row_stride, column_stride) = _column_factors(table.shape[1]), table.strides
-    if not available() or not table.flags.aligned or row_stride % 8 or column_stride % 8:
-        return _row_sums_by_numpy(table, factors)
+    column_factors, (row_stride, column_stride) = _column_factors(table.shape[1]), table.strides
+    if not is_available() or not table.flags.aligned or row_stride % 8 or column_stride % 8:
+        return _row_checksums_by_numpy(table, column_factors)
     sums = np.empty(len(table), dtype=np.uint64)
-    are_finite = native().row_sums(table.view(np.uint64), dtype.kind == "f", factors, sums)
-    return RowSums(sums, bool(are_finite))
+    are_finite = native_module().row_sums(
+        table.view(np.uint64), dtype.kind == "f", column_factors, sums
+    )
+    return RowChecksums(sums, bool(are_finite))
 
 
 @lru_cache(maxsize=4)
@@ -351,12 +353,12 @@ def _column_factors(n_columns: int) -> np.ndarray:
     return factors
 
 
-def _row_sums_by_numpy(array: np.ndarray, factors: np.ndarray) -> RowSums:
+def _row_checksums_by_numpy(array: np.ndarray, factors: np.ndarray) -> RowChecksums:
     """Compute the checksums of rows with NumPy, one block of rows at a time."""
     n, p = array.shape
     sums = np.empty(n, dtype=np.uint64)
     n_rows_at_once = max(1, BLOCK_BYTES // (8 * p))
-    cells, folded_bits = (
+    cells, mixed_bits = (
         np.empty((n_rows_at_once, p), array.dtype),
         np.empty((n_rows_at_once, p), np.uint64),
     )
@@ -365,12 +367,12 @@ def _row_sums_by_numpy(array: np.ndarray, factors: np.ndarray) -> RowSums:
         block = array[first_row : first_row + n_rows_at_once]
         n_block_rows = len(block)
         bits = np.add(block, zero, out=cells[:n_block_rows]).view(np.uint64)
-        np.right_shift(bits, np.uint64(32), out=folded_bits[:n_block_rows])
-        np.bitwise_xor(folded_bits[:n_block_rows], bits, out=folded_bits[:n_block_rows])
+        np.right_shift(bits, np.uint64(32), out=mixed_bits[:n_block_rows])
+        np.bitwise_xor(mixed_bits[:n_block_rows], bits, out=mixed_bits[:n_block_rows])
         np.matmul(
-            folded_bits[:n_block_rows], factors, out=sums[first_row : first_row + n_block_rows]
+            mixed_bits[:n_block_rows], factors, out=sums[first_row : first_row + n_block_rows]
         )
-    return RowSums(sums, finite=False)
+    return RowChecksums(sums, is_finite=False)
 
 
 def splitmix64(x: np.ndarray) -> np.ndarray:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import array_of_rows
+from truerisk.core.arguments import to_row_array
 from truerisk.core.errors import BadData, Refusal
 
 ADVICE_ON_PAIRS = (
@@ -17,7 +17,7 @@ ADVICE_ON_PAIRS = (
 
 def survival_target(y: Any, n: int) -> np.ndarray:
     """Convert an array of (event, time) pairs to two columns: event indicator (1 or 0) and time."""
-    outcome = array_of_rows("y", y, ADVICE_ON_PAIRS)
+    outcome = to_row_array("y", y, ADVICE_ON_PAIRS)
     field_names = outcome.dtype.names or ()
     field_kinds = [outcome.dtype[name].kind for name in field_names]
     if (
@@ -60,13 +60,13 @@ def uncensored_probability(
     """
     row_weights = np.ones(len(y)) if weights is None else weights
     had_event, (distinct_times, time_index) = y[:, 0] == 1, np.unique(y[:, 1], return_inverse=True)
-    events, censorings = (
+    n_events, n_censored = (
         np.bincount(time_index, row_weights * is_counted, len(distinct_times))
         for is_counted in (had_event, ~had_event)
     )
-    n_at_risk = np.cumsum((events + censorings)[::-1])[::-1] - events
+    n_at_risk = np.cumsum((n_events + n_censored)[::-1])[::-1] - n_events
     uncensored_probabilities = np.cumprod(
-        1 - np.divide(censorings, n_at_risk, out=np.zeros_like(censorings), where=n_at_risk > 0)
+        1 - np.divide(n_censored, n_at_risk, out=np.zeros_like(n_censored), where=n_at_risk > 0)
     )
     n_times_before = np.searchsorted(distinct_times, query_times, side="right" if past else "left")
     return np.concatenate([[1.0], uncensored_probabilities])[n_times_before]
@@ -88,14 +88,15 @@ def outcome_at_horizon(
         raise Refusal(
             f"no row was followed past the time {horizon:.12g}: choose one below {time.max():.12g}."
         )
-    uncensored_at_event = np.where(
+    uncensored_prob_at_event = np.where(
         event_by_horizon, uncensored_probability(y, weights, time, past=False), 1.0
     )
-    uncensored_at_horizon = float(
+    uncensored_prob_at_horizon = float(
         uncensored_probability(y, weights, np.array([horizon]), past=True)[0]
     )
     censoring_weights = (
-        event_by_horizon / uncensored_at_event + followed_past_horizon / uncensored_at_horizon
+        event_by_horizon / uncensored_prob_at_event
+        + followed_past_horizon / uncensored_prob_at_horizon
     )
     row_weights = censoring_weights if weights is None else censoring_weights * weights
     return {"codes": event_by_horizon.astype(np.int64), "sample_weight": row_weights}

@@ -6,25 +6,25 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import array_of_rows, as_array, repr_on_one_line
+from truerisk.core.arguments import as_array, repr_on_one_line, to_row_array
 from truerisk.core.errors import BadData, warn
 from truerisk.data.rows import is_missing
 
-Form = tuple[np.dtype[Any], bool]
+TargetForm = tuple[np.dtype[Any], bool]
 """Type of y as the user passed it, and True if y was a matrix with one column."""
 
-MOST_INTEGER_CLASSES = 10
+MAX_INTEGER_CLASSES = 10
 """An integer target with at most this number of distinct values is treated as class labels."""
 
 ADVICE_ONE_VALUE_PER_ROW = "give one value per row"
 
 
-def as_shown(value: Any) -> Any:
+def to_python_scalar(value: Any) -> Any:
     """Convert a NumPy scalar to a plain Python value; return any other value unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
-def form_of(y: Any, target: np.ndarray) -> Form | None:
+def find_target_form(y: Any, target: np.ndarray) -> TargetForm | None:
     """Return the type of the user's y and True if it was a column; None if y was not converted.
 
     The type is that of the user's y only if converting back restores y exactly. pandas types with
@@ -38,14 +38,14 @@ def form_of(y: Any, target: np.ndarray) -> Form | None:
     can_keep_type = given_array.dtype.kind in "biuf" and not hasattr(
         getattr(y, "dtype", None), "na_value"
     )
-    kept_type = given_array.dtype if can_keep_type else target.dtype
-    if not is_column and kept_type == target.dtype:
+    candidate_dtype = given_array.dtype if can_keep_type else target.dtype
+    if not is_column and candidate_dtype == target.dtype:
         return None
-    is_restored = np.array_equal(given_array.reshape(target.shape), target.astype(kept_type))
-    return (kept_type if is_restored else target.dtype), is_column
+    is_restored = np.array_equal(given_array.reshape(target.shape), target.astype(candidate_dtype))
+    return (candidate_dtype if is_restored else target.dtype), is_column
 
 
-def refuse_swapped(X: Any, y: Any) -> None:
+def check_not_swapped(X: Any, y: Any) -> None:
     """Raise BadData if X and y are obviously swapped: X is one column and y has several.
 
     Texts in X may be documents, one per row, with several numbers as their target. They are
@@ -70,17 +70,17 @@ def refuse_swapped(X: Any, y: Any) -> None:
     )
 
 
-def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
+def checked_target(y: Any, n: int, allows_column: bool = False) -> np.ndarray:
     """Check that y has one or several values for each of n rows, and that none is missing.
 
-    A y with one column causes a warning and is flattened; `as_given` suppresses the warning.
+    A y with one column causes a warning and is flattened; `allows_column` suppresses the warning.
     """
     if y is None:
         raise BadData("requires y to be passed, but the target y is None: a risk compares with y.")
     # NumPy would silently convert a list of text and other values to text.
-    mixes_text = isinstance(y, list | tuple) and len({isinstance(v, str) for v in y}) == 2
+    mixes_text = isinstance(y, list | tuple) and len({isinstance(value, str) for value in y}) == 2
     target = (
-        np.array(y, dtype=object) if mixes_text else array_of_rows("y", y, ADVICE_ONE_VALUE_PER_ROW)
+        np.array(y, dtype=object) if mixes_text else to_row_array("y", y, ADVICE_ONE_VALUE_PER_ROW)
     )
     if target.dtype.names:
         raise BadData(
@@ -88,7 +88,7 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
             "predict_survival_function, or classes or numbers as y."
         )
     if target.ndim == 2 and target.shape[1] == 1:
-        if not as_given:
+        if not allows_column:
             _warn_about_column()
         target = target.ravel()
     if target.ndim not in (1, 2):
@@ -109,7 +109,10 @@ def checked_target(y: Any, n: int, as_given: bool = False) -> np.ndarray:
     elif target.dtype.hasobject:
         rows_of_values = target.reshape(n, -1)
         bad_rows = np.flatnonzero(
-            [any(_is_missing_or_infinite(v) for v in row) for row in rows_of_values.tolist()]
+            [
+                any(_is_missing_or_infinite(value) for value in row)
+                for row in rows_of_values.tolist()
+            ]
         )
     else:
         return target
@@ -130,12 +133,12 @@ def _warn_about_column() -> None:
     )
 
 
-def any_target(y: Any, n: int) -> np.ndarray:
+def check_target_length(y: Any, n: int) -> np.ndarray:
     """Check the length of a target that only a scorer reads.
 
     If y is None, return an array without columns.
     """
-    target = np.empty((n, 0)) if y is None else array_of_rows("y", y, ADVICE_ONE_VALUE_PER_ROW)
+    target = np.empty((n, 0)) if y is None else to_row_array("y", y, ADVICE_ONE_VALUE_PER_ROW)
     if target.shape[:1] != (n,):
         raise BadData(f"X has {n} rows and y has {len(target)}: they must be equally long.")
     return target
@@ -145,7 +148,7 @@ def _is_missing_or_infinite(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, float) and not np.isfinite(value))
 
 
-def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def encode_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the distinct classes in ascending order, and the class code of each row."""
     if target.ndim == 2:
         raise BadData(
@@ -169,7 +172,7 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         classes, codes = np.unique(target, return_inverse=True)
     if len(classes) == 1:
         raise BadData(
-            f"y has only one class, {as_shown(classes[0])!r}: every classifier is right; "
+            f"y has only one class, {to_python_scalar(classes[0])!r}: every classifier is right; "
             "there is no risk to estimate. Check the target column."
         )
     return classes, codes.astype(np.int64, copy=False)
@@ -177,7 +180,7 @@ def classes_of(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _refuse_objects(target: np.ndarray) -> None:
     """Refuse objects other than text, because scikit-learn does not accept them as classes."""
-    value_types = {type(v) for v in target.tolist()}
+    value_types = {type(value) for value in target.tolist()}
     names = sorted(
         {
             "str" if issubclass(value_type, str) else value_type.__name__
@@ -195,14 +198,17 @@ def _refuse_objects(target: np.ndarray) -> None:
         )
 
 
-def numbers_in(target: np.ndarray) -> np.ndarray:
+def to_float_target(target: np.ndarray) -> np.ndarray:
     """Convert targets to double precision; raise BadData with the first value that is no number."""
     try:
         return as_array(target, np.float64)
     except ValueError:
-        first_bad_row = next(i for i, v in enumerate(target.ravel().tolist()) if not _is_number(v))
+        first_bad_row = next(
+            i for i, value in enumerate(target.ravel().tolist()) if not _is_number(value)
+        )
         raise BadData(
-            f"y[{first_bad_row}] is {repr_on_one_line(as_shown(target.ravel()[first_bad_row]))}, "
+            f"y[{first_bad_row}] is "
+            f"{repr_on_one_line(to_python_scalar(target.ravel()[first_bad_row]))}, "
             "not a number: a regressor needs numbers; use a classifier for labels."
         ) from None
 
@@ -217,7 +223,7 @@ def _is_number(value: Any) -> bool:
 
 def checked_groups(groups: Any, n: int) -> np.ndarray:
     """Check the groups and return an integer group code for each row."""
-    labels = array_of_rows("groups", groups, "give every row one label")
+    labels = to_row_array("groups", groups, "give every row one label")
     if labels.shape != (n,):
         raise BadData(
             f"groups has shape {labels.shape}; give one group label for each of {n} rows."

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import array_of_rows, mention, repr_on_one_line
+from truerisk.core.arguments import mention, repr_on_one_line, to_row_array
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.rows import TableView
 
@@ -43,7 +43,7 @@ def checked_times(time: Any, table: TableView) -> np.ndarray:
     )
     if len(missing_rows):
         raise BadData(f"time[{missing_rows[0]}] is {times[missing_rows[0]]}: {MISSING_TIME_ADVICE}")
-    if times.dtype.kind == "f" and _numbered_dates(times) is not None:
+    if times.dtype.kind == "f" and _dates_from_numbers(times) is not None:
         raise BadData(
             f"time[0] is {times[0]:.0f}, and all of time are dates written as numbers: from one "
             "month to the next such numbers leap. Give them as texts, or as dates."
@@ -53,20 +53,20 @@ def checked_times(time: Any, table: TableView) -> np.ndarray:
     return times
 
 
-def dates_in(column: Any) -> np.ndarray | None:
+def parse_dates(column: Any) -> np.ndarray | None:
     """Convert a column to dates, in any notation; return None if a cell is no date.
 
-    >>> dates_in(["20240531", "20240601"])
+    >>> parse_dates(["20240531", "20240601"])
     array(['2024-05-31T00:00:00.000000', '2024-06-01T00:00:00.000000'],
           dtype='datetime64[us]')
-    >>> dates_in([1.5, 2.5])
+    >>> parse_dates([1.5, 2.5])
     """
     try:
         array = _time_array(column)
         if array.ndim != 1 or not len(array) or array.dtype.kind not in "iufMOU":
             return None
         if array.dtype.kind in "iuf":
-            return _numbered_dates(array)
+            return _dates_from_numbers(array)
         if array.dtype.kind != "M":
             # Parsing one cell first avoids the full parse for most columns of other texts.
             _parsed_times(array[:1])
@@ -76,12 +76,12 @@ def dates_in(column: Any) -> np.ndarray | None:
     return array if array.dtype.kind == "M" and not np.isnat(array).any() else None
 
 
-def as_span(span: Any, times: np.ndarray | None, argument: str) -> Any:
+def convert_time_span(span: Any, times: np.ndarray | None, argument: str) -> Any:
     """Convert a time span to the unit of `times`, or check a number of rows if `times` is None.
 
-    >>> int(as_span(3, None, "gap")), as_span(0.5, np.array([1.0, 2.0]), "gap")
+    >>> int(convert_time_span(3, None, "gap")), convert_time_span(0.5, np.array([1.0, 2.0]), "gap")
     (3, 0.5)
-    >>> str(as_span(timedelta(days=1), np.array(["2024-05-01"], "M8[h]"), "gap"))
+    >>> str(convert_time_span(timedelta(days=1), np.array(["2024-05-01"], "M8[h]"), "gap"))
     '24 hours'
     """
     if times is not None and times.dtype.kind == "M":
@@ -129,7 +129,7 @@ def _time_array(values: Any) -> np.ndarray:
         raise BadData(f"time[{row}] is masked: {MISSING_TIME_ADVICE}")
     if str(getattr(values, "dtype", "")).startswith("datetime64") and hasattr(values, "to_numpy"):
         return values.to_numpy(dtype="datetime64[ns]")
-    array = array_of_rows("time", values, "give one number or date for each row")
+    array = to_row_array("time", values, "give one number or date for each row")
     if array.dtype.kind == "M" and np.datetime_data(array.dtype)[0] in ("Y", "M"):
         # Years and months have no fixed length, so they are converted to days.
         return array.astype("datetime64[D]")
@@ -152,7 +152,7 @@ def _parsed_times(array: np.ndarray) -> np.ndarray:
         return _times_from_texts([str(cell) for cell in cells])
     if dtype_kind == "O" and all(isinstance(cell, date) for cell in cells):
         return _array_from_dates(cells)
-    row = next((i for i, c in enumerate(cells) if not isinstance(c, date)), 0)
+    row = next((i for i, time_cell in enumerate(cells) if not isinstance(time_cell, date)), 0)
     raise BadData(
         f"time[{row}] is {repr_on_one_line(cells[row])}, and {_mismatch_reason(cells, row)}: give "
         "numbers, or dates (datetime64, datetime, or texts such as 2024-05-31)."
@@ -167,8 +167,8 @@ def _mismatch_reason(cells: list[Any], row: int) -> str:
 def _times_from_texts(cells: list[str]) -> np.ndarray:
     are_numbers = [_is_number(cell) for cell in cells]
     if all(are_numbers):
-        basic_dates = _basic_dates(cells)
-        return np.array([float(cell) for cell in cells]) if basic_dates is None else basic_dates
+        parsed_dates = _parse_basic_dates(cells)
+        return np.array([float(cell) for cell in cells]) if parsed_dates is None else parsed_dates
     # NumPy would read a plain number as a year.
     if any(are_numbers):
         row = are_numbers.index(True)
@@ -205,7 +205,7 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
+def _parse_basic_dates(cells: Iterable[str]) -> np.ndarray | None:
     """Parse dates in the ISO 8601 basic format (20240531); return None if a cell holds no date."""
     days = []
     for cell in map(str.strip, cells):
@@ -218,14 +218,14 @@ def _basic_dates(cells: Iterable[str]) -> np.ndarray | None:
     return np.array(days, dtype=DATE_DTYPE)
 
 
-def _numbered_dates(date_numbers: np.ndarray) -> np.ndarray | None:
+def _dates_from_numbers(date_numbers: np.ndarray) -> np.ndarray | None:
     """Convert numbers such as 20240531 to dates; return None if some are no dates."""
     if (
         not (date_numbers.min() >= 19e6 and date_numbers.max() < 21e6)
         or (date_numbers % 1 != 0).any()
     ):
         return None
-    return _basic_dates(f"{date_number:.0f}" for date_number in date_numbers)
+    return _parse_basic_dates(f"{date_number:.0f}" for date_number in date_numbers)
 
 
 def _array_from_dates(cells: list[Any]) -> np.ndarray:

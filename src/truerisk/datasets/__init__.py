@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from truerisk.core.registry import Registry, entries_of_table, lazy_attributes
+from truerisk.core.registry import Registry, lazy_attributes, parse_registry_table
 
 if TYPE_CHECKING:
     from truerisk.datasets.bundle import Bundle, BundleSource
@@ -61,7 +61,7 @@ __all__ = [
 
 registry = Registry(
     "data set",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.datasets",
         """
     breast-cancer  bundle:breast_cancer  569 rows, 30 features, 2 classes (scikit-learn)

@@ -11,7 +11,7 @@ from truerisk.core.errors import BriefRepr
 from truerisk.core.frozen import frozen
 
 if TYPE_CHECKING:
-    from truerisk.readers.roles import TaskWord
+    from truerisk.readers.roles import TaskName
 
 
 @frozen(eq=False)
@@ -53,7 +53,7 @@ class Bundle(BriefRepr):
     X: NDArray[np.float64]
     y: NDArray[Any]
     feature_names: tuple[str, ...]
-    task: TaskWord
+    task: TaskName
     description: str
     source: str
     class_names: tuple[str, ...] = ()
@@ -76,15 +76,15 @@ class SklearnDataset:
     """Data set of `sklearn.datasets`, which is loaded only when `bundle()` is called."""
 
     name: str
-    loader: str
-    task: TaskWord
+    loader_name: str
+    task: TaskName
     description: str
 
     def bundle(self) -> Bundle:
         """Load the data set; labels are scikit-learn's integers, and `class_names` names them."""
         from sklearn import datasets
 
-        sklearn_data = getattr(datasets, self.loader)()
+        sklearn_data = getattr(datasets, self.loader_name)()
         classes = sklearn_data.target_names if self.task == "classification" else ()
         return Bundle(
             name=self.name,
@@ -93,7 +93,7 @@ class SklearnDataset:
             feature_names=tuple(map(str, sklearn_data.feature_names)),
             task=self.task,
             description=self.description,
-            source=f"scikit-learn, {self.loader}",
+            source=f"scikit-learn, {self.loader_name}",
             class_names=tuple(map(str, classes)),
         )
 

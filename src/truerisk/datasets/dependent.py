@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from truerisk.core.arguments import check_count, check_number, generator_of
+from truerisk.core.arguments import check_count, check_number, to_random_generator
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 from truerisk.datasets.gaussian import Seed
 
 if TYPE_CHECKING:
-    from truerisk.readers.roles import TaskWord
+    from truerisk.readers.roles import TaskName
 
 
 WEEKDAY_EFFECTS = np.array([0.8, 1.0, 1.0, 0.9, 0.6, -1.8, -2.5])
@@ -78,16 +78,16 @@ class DailyLoadProblem:
             The load.
         """
         check_count("n_samples", n_samples)
-        rng = generator_of(random_state)
-        day = np.arange(n_samples)
-        yearly_wave = np.sqrt(2) * np.sin(2 * np.pi * (day - 110) / 365.25)
+        rng = to_random_generator(random_state)
+        days = np.arange(n_samples)
+        yearly_wave = np.sqrt(2) * np.sin(2 * np.pi * (days - 110) / 365.25)
         temperature = 0.9 * yearly_wave + np.sqrt(1 - 0.9**2) * rng.standard_normal(n_samples)
-        level = rng.standard_normal(n_samples)
-        level[1:] *= np.sqrt(1 - self.memory**2)
+        latent_level = rng.standard_normal(n_samples)
+        latent_level[1:] *= np.sqrt(1 - self.memory**2)
         for t in range(1, n_samples):
-            level[t] += self.memory * level[t - 1]
-        X = np.column_stack([day, day % 7, temperature]).astype(np.float64)
-        return X, WEEKDAY_EFFECTS[day % 7] - 0.8 * temperature + level
+            latent_level[t] += self.memory * latent_level[t - 1]
+        X = np.column_stack([days, days % 7, temperature]).astype(np.float64)
+        return X, WEEKDAY_EFFECTS[days % 7] - 0.8 * temperature + latent_level
 
     def dates(self, n_samples: int = 730) -> NDArray[np.datetime64]:
         """Return the dates of the first `n_samples` days, starting on Monday, 1 January 2024.
@@ -145,7 +145,7 @@ make_daily_load = DailyLoadProblem()
 # These are the shares of the signal's variance that come from the two observed features.
 FEATURE_VARIANCE_SHARES = (0.4, 0.2)
 # The covariance matrix is factored for at most this number of rows.
-MOST_ROWS = 5000
+MAX_ROWS = 5000
 MAX_RANGE_OR_NOISE = 1e6
 
 
@@ -184,7 +184,7 @@ class FieldProblem:
 
     range: float = 0.1
     noise: float = 0.25
-    task: TaskWord = "classification"
+    task: TaskName = "classification"
     n_clusters: int | None = None
 
     def __post_init__(self) -> None:
@@ -218,19 +218,19 @@ class FieldProblem:
             The labels 0 and 1, or the values.
         """
         check_count("n_samples", n_samples)
-        if n_samples > MOST_ROWS:
-            raise BadData(f"n_samples={n_samples}: a field is drawn at {MOST_ROWS} places at most.")
-        rng = generator_of(random_state)
-        coordinates = self._places(n_samples, rng)
-        fields = self._fields(coordinates, rng)
-        *feature_shares, unobserved_share = (
+        if n_samples > MAX_ROWS:
+            raise BadData(f"n_samples={n_samples}: a field is drawn at {MAX_ROWS} places at most.")
+        rng = to_random_generator(random_state)
+        coordinates = self._draw_places(n_samples, rng)
+        gaussian_fields = self._draw_fields(coordinates, rng)
+        *feature_variance_shares, unobserved_variance_share = (
             *FEATURE_VARIANCE_SHARES,
             1 - sum(FEATURE_VARIANCE_SHARES),
         )
-        noisy_signal = fields @ np.sqrt([*feature_shares, unobserved_share]) + sqrt(
-            self.noise
-        ) * rng.normal(size=n_samples)
-        X = np.column_stack([coordinates, fields[:, : len(FEATURE_VARIANCE_SHARES)]])
+        noisy_signal = gaussian_fields @ np.sqrt(
+            [*feature_variance_shares, unobserved_variance_share]
+        ) + sqrt(self.noise) * rng.normal(size=n_samples)
+        X = np.column_stack([coordinates, gaussian_fields[:, : len(FEATURE_VARIANCE_SHARES)]])
         return X, noisy_signal if self.task == "regression" else (noisy_signal > 0).astype(np.int64)
 
     def bundle(self, n_samples: int = 200, *, random_state: Seed = 0) -> Bundle:
@@ -270,7 +270,7 @@ class FieldProblem:
         """
         return self.noise if self.task == "regression" else atan(sqrt(self.noise)) / pi
 
-    def _places(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
+    def _draw_places(self, n: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Draw places: uniform in the unit square, or normal about random centres.
 
         The normal distribution has a standard deviation of .08. Places outside the square are
@@ -293,7 +293,7 @@ class FieldProblem:
             )
         return coordinates[:n]
 
-    def _fields(
+    def _draw_fields(
         self, coordinates: NDArray[np.float64], rng: np.random.Generator
     ) -> NDArray[np.float64]:
         """Draw three independent Gaussian fields at these places."""
@@ -302,9 +302,13 @@ class FieldProblem:
         covariance = np.exp(-cdist(coordinates, coordinates) / self.range)
         # The small number keeps the matrix positive definite if two places are the same.
         covariance[np.diag_indices(len(coordinates))] += 1e-9
-        normals = rng.normal(size=(len(coordinates), len(FEATURE_VARIANCE_SHARES) + 1))
-        fields: NDArray[np.float64] = np.linalg.cholesky(covariance) @ normals
-        return fields
+        standard_normal_draws = rng.normal(
+            size=(len(coordinates), len(FEATURE_VARIANCE_SHARES) + 1)
+        )
+        gaussian_fields: NDArray[np.float64] = (
+            np.linalg.cholesky(covariance) @ standard_normal_draws
+        )
+        return gaussian_fields
 
 
 make_field = FieldProblem()

@@ -21,21 +21,21 @@ from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
 
 if TYPE_CHECKING:
-    from truerisk.readers.roles import TaskWord
+    from truerisk.readers.roles import TaskName
 
 
-FOLDER = "TRUERISK_DATA"
+FOLDER_VARIABLE = "TRUERISK_DATA"
 
 ParsedFiles = tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...], tuple[str, ...]]
 
 
-def folder_of_documents() -> Path | None:
+def find_data_folder() -> Path | None:
     """Return the folder that the variable TRUERISK_DATA names, or None if it does not exist."""
-    folder_name = os.environ.get(FOLDER, "").strip()
+    folder_name = os.environ.get(FOLDER_VARIABLE, "").strip()
     return Path(folder_name) if folder_name and Path(folder_name).is_dir() else None
 
 
-def digest_of(X: NDArray[np.float64], y: NDArray[Any]) -> str:
+def compute_digest(X: NDArray[np.float64], y: NDArray[Any]) -> str:
     """Return the SHA-256 checksum of X, row by row, and of y (class codes or numbers)."""
     # Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bytes.
     arrays = (np.asarray(values, dtype="<f8") + 0.0 for values in (X, y))
@@ -48,7 +48,7 @@ class DocumentData:
 
     `digest` is the SHA-256 of X and y.
 
-    `read` gets the content of each file in the order of `files`. `expected_content` describes in
+    `reader` gets the content of each file in the order of `files`. `expected_content` describes in
     words what the files should contain.
     """
 
@@ -57,28 +57,31 @@ class DocumentData:
     expected_content: str
     digest: str
     shape: tuple[int, int]
-    read: Callable[..., ParsedFiles]
+    reader: Callable[..., ParsedFiles]
     description: str
     source: str
-    task: TaskWord = "classification"
+    task: TaskName = "classification"
 
     def bundle(self) -> Bundle:
         """Read, verify and return the data set; raise BadData if a file is missing or differs."""
-        folder = folder_of_documents()
+        folder = find_data_folder()
         if folder is None:
-            folder_name = os.environ.get(FOLDER)
-            fault = f"is {folder_name!r}, which is no folder" if folder_name else "is not set"
+            folder_name = os.environ.get(FOLDER_VARIABLE)
+            variable_state = (
+                f"is {folder_name!r}, which is no folder" if folder_name else "is not set"
+            )
             raise BadData(
                 f"data set '{self.name}' does not come with truerisk and the environment variable "
-                f"{FOLDER} {fault}: let it name the folder that holds {' and '.join(self.files)}: "
+                f"{FOLDER_VARIABLE} {variable_state}: let it name the folder that holds "
+                f"{' and '.join(self.files)}: "
                 f"{self.expected_content}."
             )
-        X, y, features, classes = self._read_and_verify(folder)
+        X, y, feature_names, classes = self._read_and_verify(folder)
         return Bundle(
             name=self.name,
             X=X,
             y=y,
-            feature_names=features,
+            feature_names=feature_names,
             task=self.task,
             description=self.description,
             source=self.source,
@@ -86,29 +89,30 @@ class DocumentData:
         )
 
     def _read_and_verify(self, folder: Path) -> ParsedFiles:
-        contents = [self._content(folder / name) for name in self.files]
+        file_contents = [self._read_file(folder / name) for name in self.files]
         try:
-            parsed_files = self.read(*contents)
+            parsed_files = self.reader(*file_contents)
         except Exception as problem:  # noqa: BLE001  unpacking and cutting raise of many kinds
             raise self._error_on_content(f"cannot be read ({first_line(problem)})") from None
-        X, y, features, _ = parsed_files
-        if X.shape != self.shape or len(features) != X.shape[1]:
+        X, y, feature_names, _ = parsed_files
+        if X.shape != self.shape or len(feature_names) != X.shape[1]:
             rows, columns = X.shape
             raise self._error_on_content(
-                f"{rows} rows of {columns} features under {len(features)} names, not "
+                f"{rows} rows of {columns} features under {len(feature_names)} names, not "
                 f"{self.shape[0]} of {self.shape[1]}"
             )
-        digest = digest_of(X, y)
+        digest = compute_digest(X, y)
         if digest != self.digest:
             raise self._error_on_content(
                 f"other values (SHA-256 {digest[:12]}…, not {self.digest[:12]}…)"
             )
         return parsed_files
 
-    def _content(self, path: Path) -> bytes:
+    def _read_file(self, path: Path) -> bytes:
         if not path.is_file():
             raise BadData(
-                f"data set '{self.name}' needs the file {path.name}, and the folder that {FOLDER} "
+                f"data set '{self.name}' needs the file {path.name}, and the folder that "
+                f"{FOLDER_VARIABLE} "
                 f"names does not hold it: {self.expected_content}."
             )
         return path.read_bytes()
@@ -139,9 +143,9 @@ def _encode_classes(labels: NDArray[np.str_]) -> tuple[NDArray[np.int64], tuple[
     return codes.ravel().astype(np.int64), tuple(map(str, names))
 
 
-def _read_labelled_tables(*contents: bytes) -> ParsedFiles:
+def _read_labelled_tables(*file_contents: bytes) -> ParsedFiles:
     """Read CSV tables whose last column is the class, and stack their rows."""
-    tables = [_read_csv(file_content) for file_content in contents]
+    tables = [_read_csv(file_content) for file_content in file_contents]
     header, cells = tables[0][0], np.concatenate([cells for _, cells in tables])
     codes, classes = _encode_classes(cells[:, -1])
     return cells[:, :-1].astype(np.float64), codes, tuple(header[:-1]), classes
@@ -149,25 +153,25 @@ def _read_labelled_tables(*contents: bytes) -> ParsedFiles:
 
 def _read_colon(file_content: bytes) -> ParsedFiles:
     """Read the colon table and check that its classes are normal (0) and tumour (1)."""
-    X, y, features, classes = _read_labelled_tables(file_content)
+    X, y, feature_names, classes = _read_labelled_tables(file_content)
     if classes != ("normal", "tumor"):
         raise BadData(f"colon has the classes {', '.join(classes)}: expected normal and tumor.")
-    return X, y, features, classes
+    return X, y, feature_names, classes
 
 
 def _read_adult(file_content: bytes) -> ParsedFiles:
     arrays = np.load(io.BytesIO(file_content))
     X = np.concatenate([arrays["X_train"], arrays["X_test"]]).astype(np.float64)
     y = np.concatenate([arrays["y_train"], arrays["y_test"]]) > 0
-    features = tuple(f"f{j}" for j in range(1, X.shape[1] + 1))
-    return X, y.astype(np.int64), features, ("<=50K", ">50K")
+    feature_names = tuple(f"f{j}" for j in range(1, X.shape[1] + 1))
+    return X, y.astype(np.int64), feature_names, ("<=50K", ">50K")
 
 
 def _read_ovarian(file_content: bytes) -> ParsedFiles:
     arrays = np.load(io.BytesIO(file_content))
     X = arrays["X"].astype(np.float64)
-    features = tuple(f"p{j}" for j in range(1, X.shape[1] + 1))
-    return X, arrays["y"].astype(np.int64), features, ("Normal", "Cancer")
+    feature_names = tuple(f"p{j}" for j in range(1, X.shape[1] + 1))
+    return X, arrays["y"].astype(np.int64), feature_names, ("Normal", "Cancer")
 
 
 # These are the published column names of the ozone data.
@@ -189,15 +193,15 @@ def _read_ozone(file_content: bytes) -> ParsedFiles:
 
 def _read_ozone_exceedance(file_content: bytes) -> ParsedFiles:
     """Read the ozone data with a binary target: 1 if the observed ozone exceeded 150."""
-    X, y, features, _ = _read_ozone(file_content)
-    return X, (y > 150).astype(np.int64), features, ("O3obs <= 150", "O3obs > 150")
+    X, y, feature_names, _ = _read_ozone(file_content)
+    return X, (y > 150).astype(np.int64), feature_names, ("O3obs <= 150", "O3obs > 150")
 
 
-TABLE_DESCRIPTION = "a line of names, then "
+HEADER_DESCRIPTION = "a line of names, then "
 colon = DocumentData(
     "colon",
     ("colon.csv.gz",),
-    f"{TABLE_DESCRIPTION}62 rows of 2000 raw intensities and the class, tumor or normal",
+    f"{HEADER_DESCRIPTION}62 rows of 2000 raw intensities and the class, tumor or normal",
     "ece1474080d1414146bd29dcf5339a77c95f6713ef44a775b2fab17a4f5ac32f",
     (62, 2000),
     _read_colon,
@@ -207,7 +211,7 @@ colon = DocumentData(
 yeast = DocumentData(
     "yeast",
     ("yeast.csv.gz",),
-    f"{TABLE_DESCRIPTION}1484 rows of 8 measures and the place, in the order of UCI's yeast.data",
+    f"{HEADER_DESCRIPTION}1484 rows of 8 measures and the place, in the order of UCI's yeast.data",
     "0513394d7868b529e8f1c84427c771bf6b9d1c341d3840ae0cfbef15e98ae2cc",
     (1484, 8),
     _read_labelled_tables,
@@ -217,7 +221,7 @@ yeast = DocumentData(
 satellite = DocumentData(
     "satellite",
     ("satellite_train.csv.gz", "satellite_test.csv.gz"),
-    f"{TABLE_DESCRIPTION}36 numbers and the class (1, 2, 3, 4, 5, 7) in the 4435 rows of UCI's "
+    f"{HEADER_DESCRIPTION}36 numbers and the class (1, 2, 3, 4, 5, 7) in the 4435 rows of UCI's "
     "sat.trn and the 2000 of sat.tst",
     "d2fc734d2aaaa1c44a8dd5ac12f74a04ca31b3f50515c530e155d681ef7b21d5",
     (6435, 36),
@@ -228,7 +232,7 @@ satellite = DocumentData(
 spam = DocumentData(
     "spam",
     ("spam.csv.gz",),
-    f"{TABLE_DESCRIPTION}4601 rows of 57 frequencies and the class, nonspam or spam, in the order "
+    f"{HEADER_DESCRIPTION}4601 rows of 57 frequencies and the class, nonspam or spam, in the order "
     "of UCI's spambase.data, which is that of spam in R's kernlab",
     "607c24204c057072540cd3c3a21283adae7dad07bf8b5505461f3e95acb276d8",
     (4601, 57),
@@ -261,7 +265,7 @@ ovarian = DocumentData(
 ozone = DocumentData(
     "ozone",
     ("ozone.csv.gz",),
-    f"{TABLE_DESCRIPTION}1041 rows of {', '.join(OZONE_COLUMNS[:-1])} and {OZONE_COLUMNS[-1]}, as "
+    f"{HEADER_DESCRIPTION}1041 rows of {', '.join(OZONE_COLUMNS[:-1])} and {OZONE_COLUMNS[-1]}, as "
     "in wikistat's depSeuil.dat",
     "2f9f1028959a9f8644f8b8c6cb96ab654de5701c17755fe77b330f2b25d4a88e",
     (1041, 13),

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.core.arguments import check_count, check_flag, generator_of, is_number, mention
+from truerisk.core.arguments import check_count, check_flag, is_number, mention, to_random_generator
 from truerisk.core.errors import BadArgument
 from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
-from truerisk.datasets.gaussian import Seed, TrueRisk, prediction_of
+from truerisk.datasets.gaussian import Seed, TrueRisk, get_predict_function
 
 N_GROUPS, FEATURES_PER_GROUP, N_CLASSES = 5, 3, 4
 # The four points are the vertices of a regular tetrahedron with edges of length √2, one per class.
@@ -127,7 +127,7 @@ class FourClassProblem:
             N_CLASSES,
             "give at least 4, a whole number: no class may lack rows",
         )
-        rng = generator_of(random_state)
+        rng = to_random_generator(random_state)
         y = np.sort(np.arange(n_samples) % N_CLASSES)
         X = rng.standard_normal((n_samples, self.n_features))
         if self.paired:
@@ -135,11 +135,13 @@ class FourClassProblem:
         else:
             # Each of the first four groups of features has one common factor.
             # The factor is along a different vertex in each group.
-            factors = rng.standard_normal((len(X), len(TETRAHEDRON_VERTICES)))
+            common_factors = rng.standard_normal((len(X), len(TETRAHEDRON_VERTICES)))
             for group, vertex in enumerate(TETRAHEDRON_VERTICES):
                 group_columns = X[:, FEATURES_PER_GROUP * group : FEATURES_PER_GROUP * (group + 1)]
                 group_columns *= np.sqrt(1 - self.correlation)
-                group_columns += np.sqrt(self.correlation) * factors[:, [group]] * np.sign(vertex)
+                group_columns += (
+                    np.sqrt(self.correlation) * common_factors[:, [group]] * np.sign(vertex)
+                )
         X += self.means[y]
         row_order = rng.permutation(n_samples) if shuffle else np.arange(n_samples)
         return X[row_order], y[row_order]
@@ -197,16 +199,16 @@ class FourClassProblem:
                 *range(FEATURES_PER_GROUP),
                 *range(2 * FEATURES_PER_GROUP, 3 * FEATURES_PER_GROUP),
             ):
-                partner = feature + FEATURES_PER_GROUP
-                matrix[feature, partner] = matrix[partner, feature] = self.correlation
+                paired_feature = feature + FEATURES_PER_GROUP
+                matrix[feature, paired_feature] = matrix[paired_feature, feature] = self.correlation
             return matrix
         for group, vertex in enumerate(TETRAHEDRON_VERTICES):
-            sign, group_slice = (
+            signs, group_slice = (
                 np.sign(vertex),
                 slice(FEATURES_PER_GROUP * group, FEATURES_PER_GROUP * (group + 1)),
             )
             matrix[group_slice, group_slice] += self.correlation * (
-                np.outer(sign, sign) - np.eye(FEATURES_PER_GROUP)
+                np.outer(signs, signs) - np.eye(FEATURES_PER_GROUP)
             )
         return matrix
 
@@ -270,9 +272,9 @@ class FourClassProblem:
         TrueRisk
             The measured risk with its standard error.
         """
-        predict = prediction_of(rule)
+        predict = get_predict_function(rule)
         check_count("n_test", n_test, N_CLASSES)
-        rng = generator_of(random_state)
+        rng = to_random_generator(random_state)
         n_wrong, n_rows_of_class = np.zeros(N_CLASSES), np.zeros(N_CLASSES)
         for first_row in range(0, n_test, _CHUNK_ROWS):
             n_chunk_rows = max(min(_CHUNK_ROWS, n_test - first_row), N_CLASSES)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.core.arguments import check_count, generator_of, is_count, mention
+from truerisk.core.arguments import check_count, is_count, mention, to_random_generator
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
@@ -124,7 +124,7 @@ class GaussianProblem:
             The labels 0 and 1.
         """
         n_per_class = _rows_per_class("n_samples", n_samples)
-        rng = generator_of(random_state)
+        rng = to_random_generator(random_state)
         X = np.vstack([self._draw_class_rows(rng, c, n_per_class[c]) for c in (0, 1)])
         y = np.repeat(np.array([0, 1]), n_per_class)
         row_order = rng.permutation(len(y)) if shuffle else np.arange(len(y))
@@ -210,14 +210,15 @@ class GaussianProblem:
         float
             The risk.
         """
-        vector = np.asarray(coef, dtype=np.float64).ravel()
-        if len(vector) != self.n_features:
+        coefficients = np.asarray(coef, dtype=np.float64).ravel()
+        if len(coefficients) != self.n_features:
             raise BadData(
-                f"coef has {len(vector)} entries and {self.name} has {self.n_features} features: "
+                f"coef has {len(coefficients)} entries and {self.name} has {self.n_features} "
+                "features: "
                 "give one coefficient per feature."
             )
-        offset = float(np.asarray(intercept, dtype=np.float64).reshape(()).item())
-        return float(self.true_risks_linear(vector[None], np.array([offset]))[0])
+        intercept_value = float(np.asarray(intercept, dtype=np.float64).reshape(()).item())
+        return float(self.true_risks_linear(coefficients[None], np.array([intercept_value]))[0])
 
     def true_risks_linear(self, coefs: Array, intercepts: Array) -> Array:
         """Return the exact risks of many linear rules, "class 1 where coef . x + intercept > 0".
@@ -272,9 +273,9 @@ class GaussianProblem:
         TrueRisk
             The measured risk with its standard error.
         """
-        predict = prediction_of(rule)
+        predict = get_predict_function(rule)
         n_per_class = _rows_per_class("n_test", n_test)
-        rng = generator_of(random_state)
+        rng = to_random_generator(random_state)
         error_rates = [
             self._count_errors(predict, rng, c, n_per_class[c]) / n_per_class[c] for c in (0, 1)
         ]
@@ -335,7 +336,7 @@ class GaussianProblem:
         return n_wrong
 
 
-def prediction_of(rule: Any) -> Callable[[Any], Any]:
+def get_predict_function(rule: Any) -> Callable[[Any], Any]:
     """Return the function that predicts labels: the method `predict` of a model, or `rule`."""
     predict: Any = getattr(rule, "predict", rule)
     if not callable(predict) or isinstance(rule, type):
@@ -345,17 +346,17 @@ def prediction_of(rule: Any) -> Callable[[Any], Any]:
     return predict
 
 
-def _rows_per_class(name: str, sizes: Any) -> tuple[int, int]:
+def _rows_per_class(name: str, n_rows: Any) -> tuple[int, int]:
     """Return the number of rows of each class; a single number is divided equally."""
-    if not isinstance(sizes, tuple):
-        check_count(name, sizes, 2, "give at least 2, a whole number: no class may lack rows")
-        return (sizes + 1) // 2, sizes // 2
-    if len(sizes) != 2 or not all(map(is_count, sizes)):
+    if not isinstance(n_rows, tuple):
+        check_count(name, n_rows, 2, "give at least 2, a whole number: no class may lack rows")
+        return (n_rows + 1) // 2, n_rows // 2
+    if len(n_rows) != 2 or not all(map(is_count, n_rows)):
         raise BadArgument(
-            f"{mention(name, sizes)}: give the rows of both classes, at least one of each: (30, "
+            f"{mention(name, n_rows)}: give the rows of both classes, at least one of each: (30, "
             "20)."
         )
-    return sizes[0], sizes[1]
+    return n_rows[0], n_rows[1]
 
 
 def _rotate_mean(mean: Vector, rotation: NDArray[np.float64]) -> Vector:
@@ -373,8 +374,8 @@ def _log_density(
     """Return the log density of each row, up to the constant that both classes share."""
     matrix = np.array(covariance)
     centred = rows - np.array(mean)
-    distances = np.einsum("ij,ij->i", centred, np.linalg.solve(matrix, centred.T).T)
-    return -(distances + np.linalg.slogdet(matrix)[1]) / 2
+    squared_distances = np.einsum("ij,ij->i", centred, np.linalg.solve(matrix, centred.T).T)
+    return -(squared_distances + np.linalg.slogdet(matrix)[1]) / 2
 
 
 # These limits of integration are in standard deviations. The probability outside is 1e-32.
@@ -423,35 +424,35 @@ def _overlap_of_normals(m: Array, d: Array, a: Array, b: Array, c: Array) -> flo
     from scipy.integrate import quad
 
     def overlap_density(z1: float) -> float:
-        class_1_probability = _probabilities_positive(
+        class_1_probabilities = _prob_quadratic_positive(
             a[1], b[1], c[1] + a[0] * z1**2 + b[0] * z1 + c[0], m[1], d[1]
         )
-        class_0_probability = 1 - class_1_probability[1]
+        class_0_probability = 1 - class_1_probabilities[1]
         return (
-            _normal_density(z1, 0.0, 1.0) * class_1_probability[0]
+            _normal_density(z1, 0.0, 1.0) * class_1_probabilities[0]
             + _normal_density(z1, m[0], d[0]) * class_0_probability
         )
 
     # The range of z1 is cut into intervals, none of which is much wider than the densities in it.
-    mean_and_deviation = ((0.0, 1.0), (float(m[0]), float(np.sqrt(d[0]))))
-    limits = {
+    means_and_deviations = ((0.0, 1.0), (float(m[0]), float(np.sqrt(d[0]))))
+    integration_limits = {
         mean + n_deviations * deviation
-        for mean, deviation in mean_and_deviation
+        for mean, deviation in means_and_deviations
         for n_deviations in _LIMITS_IN_DEVIATIONS
     }
-    intervals = list(pairwise(sorted(limits)))
+    intervals = list(pairwise(sorted(integration_limits)))
     integrals = [
         quad(overlap_density, low, high, epsabs=1e-12, limit=200)[0] for low, high in intervals
     ]
     return float(sum(integrals))
 
 
-def _probabilities_positive(
+def _prob_quadratic_positive(
     a: float, b: float, c: float, m: float, d: float
 ) -> tuple[float, float]:
     """Return P(a z^2 + b z + c > 0) for z ~ N(0, 1), and for z ~ N(m, d)."""
     if abs(a) < _NEGLIGIBLE_SLOPE:
-        return _probability_positive(b, c, 0.0, 1.0), _probability_positive(b, c, m, d)
+        return _prob_linear_positive(b, c, 0.0, 1.0), _prob_linear_positive(b, c, m, d)
     discriminant = b * b - 4 * a * c
     if discriminant <= 0:
         constant_probability = float(a > 0)
@@ -460,18 +461,18 @@ def _probabilities_positive(
     low, high = sorted(
         ((-b - root_of_discriminant) / (2 * a), (-b + root_of_discriminant) / (2 * a))
     )
-    probability_between = [
-        _normal_cdf(high, *parameters) - _normal_cdf(low, *parameters)
-        for parameters in ((0.0, 1.0), (m, d))
+    probabilities_between = [
+        _normal_cdf(high, *mean_and_variance) - _normal_cdf(low, *mean_and_variance)
+        for mean_and_variance in ((0.0, 1.0), (m, d))
     ]
     return (
-        (1 - probability_between[0], 1 - probability_between[1])
+        (1 - probabilities_between[0], 1 - probabilities_between[1])
         if a > 0
-        else (probability_between[0], probability_between[1])
+        else (probabilities_between[0], probabilities_between[1])
     )
 
 
-def _probability_positive(b: float, c: float, m: float, d: float) -> float:
+def _prob_linear_positive(b: float, c: float, m: float, d: float) -> float:
     """Return P(b z + c > 0) for z ~ N(m, d), where m is the mean and d the variance."""
     if b == 0:
         return float(c > 0)

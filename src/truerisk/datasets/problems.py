@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from truerisk.core.arguments import check_count, check_number, generator_of
+from truerisk.core.arguments import check_count, check_number, to_random_generator
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
 from truerisk.datasets.bundle import Bundle
@@ -17,7 +17,7 @@ from truerisk.datasets.gaussian import (
     Seed,
     TrueRisk,
     Vector,
-    prediction_of,
+    get_predict_function,
 )
 
 _IDENTITY_COVARIANCE = ((1.0, 0.0), (0.0, 1.0))
@@ -131,9 +131,9 @@ def sparse_gaussian(n_noise: int = 6) -> GaussianProblem:
 
 
 def _covariance_row(feature: int, n_features: int) -> Vector:
-    partner = feature + 1 - 2 * (feature % 2) if feature < 2 * N_FEATURE_PAIRS else feature
+    paired_feature = feature + 1 - 2 * (feature % 2) if feature < 2 * N_FEATURE_PAIRS else feature
     return tuple(
-        1.0 if j == feature else PAIR_CORRELATION if j == partner else 0.0
+        1.0 if j == feature else PAIR_CORRELATION if j == paired_feature else 0.0
         for j in range(n_features)
     )
 
@@ -222,7 +222,7 @@ class KearnsProblem:
             The labels 0 and 1.
         """
         check_count("n_samples", n_samples)
-        rng = generator_of(random_state)
+        rng = to_random_generator(random_state)
         x = rng.random(n_samples)
         has_wrong_label = rng.random(n_samples) < self.noise
         return x[:, None], self.target(x) ^ has_wrong_label
@@ -312,13 +312,13 @@ class KearnsProblem:
         """
         edges = np.concatenate([[0.0], np.clip(np.asarray(ends, dtype=np.float64), 0, 1), [1.0]])
         scaled_edges = edges * self.n_intervals
-        n_complete = np.floor(scaled_edges)
+        n_complete_intervals = np.floor(scaled_edges)
         # Every second complete interval has label 1.
         # The incomplete interval left of an edge counts if its label is 1.
-        length_of_ones = n_complete // 2 + np.where(
-            n_complete % 2 == 1, scaled_edges - n_complete, 0.0
+        cumulative_length_of_ones = n_complete_intervals // 2 + np.where(
+            n_complete_intervals % 2 == 1, scaled_edges - n_complete_intervals, 0.0
         )
-        return np.diff(length_of_ones) / self.n_intervals
+        return np.diff(cumulative_length_of_ones) / self.n_intervals
 
     def true_risk_intervals(self, boundaries: ArrayLike, labels: ArrayLike) -> float:
         """Return the exact risk of a rule that predicts `labels[j]` in the j-th of its intervals.
@@ -335,21 +335,22 @@ class KearnsProblem:
         float
             The risk.
         """
-        cuts = np.asarray(boundaries, dtype=np.float64).ravel()
+        rule_boundaries = np.asarray(boundaries, dtype=np.float64).ravel()
         predictions = np.asarray(labels).ravel()
         if (
-            len(predictions) != len(cuts) + 1
+            len(predictions) != len(rule_boundaries) + 1
             or not np.isin(predictions, (0, 1)).all()
-            or (np.diff(cuts) < 0).any()
+            or (np.diff(rule_boundaries) < 0).any()
         ):
             raise BadData(
-                f"{len(cuts)} ascending boundaries make {len(cuts) + 1} intervals, each labelled "
+                f"{len(rule_boundaries)} ascending boundaries make {len(rule_boundaries) + 1} "
+                "intervals, each labelled "
                 f"0 or 1; {len(predictions)} labels were given."
             )
-        lengths_of_ones = self.share_of_ones(cuts)
-        lengths = np.diff(np.concatenate([[0.0], np.clip(cuts, 0, 1), [1.0]]))
+        lengths_of_ones = self.share_of_ones(rule_boundaries)
+        interval_lengths = np.diff(np.concatenate([[0.0], np.clip(rule_boundaries, 0, 1), [1.0]]))
         wrong_length = float(
-            np.where(predictions == 1, lengths - lengths_of_ones, lengths_of_ones).sum()
+            np.where(predictions == 1, interval_lengths - lengths_of_ones, lengths_of_ones).sum()
         )
         return self.noise + (1 - 2 * self.noise) * wrong_length
 
@@ -376,13 +377,13 @@ class KearnsProblem:
         """
         if hasattr(rule, "boundaries_") and hasattr(rule, "labels_"):
             return TrueRisk(self.true_risk_intervals(rule.boundaries_, rule.labels_), 0.0, 0)
-        predict = prediction_of(rule)
+        predict = get_predict_function(rule)
         check_count("n_test", n_test)
-        X = generator_of(random_state).random((n_test, 1))
-        wrong_length = float((np.asarray(predict(X)).ravel() != self.bayes_rule(X)).mean())
+        X = to_random_generator(random_state).random((n_test, 1))
+        wrong_share = float((np.asarray(predict(X)).ravel() != self.bayes_rule(X)).mean())
         noise_factor = 1 - 2 * self.noise
-        std_error = noise_factor * float(np.sqrt(wrong_length * (1 - wrong_length) / n_test))
-        return TrueRisk(self.noise + noise_factor * wrong_length, std_error, n_test)
+        std_error = noise_factor * float(np.sqrt(wrong_share * (1 - wrong_share) / n_test))
+        return TrueRisk(self.noise + noise_factor * wrong_share, std_error, n_test)
 
 
 make_kearns = KearnsProblem()

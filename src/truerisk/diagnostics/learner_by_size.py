@@ -20,21 +20,21 @@ from truerisk.core.errors import (
     TrueRiskWarning,
     warn,
 )
-from truerisk.core.formats import errors_named
+from truerisk.core.formats import prefix_errors
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import listen, stage
 from truerisk.data.data import Data
-from truerisk.estimation.problem import Problem
-from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
+from truerisk.estimation.problem import EstimationProblem
+from truerisk.estimation.run import Computation, compute_risks, to_procedure_estimate, to_risk_curve
 from truerisk.intervals.choice import provided_evidence
 from truerisk.methods.parts.averages import Averaged, influences_by_row
 from truerisk.methods.parts.paired_losses import joint_covariance
-from truerisk.methods.parts.procedure import Procedure, nested
+from truerisk.methods.parts.procedure import Procedure, make_nested_procedure
 from truerisk.methods.subsampled import Subsampled
-from truerisk.plan.leaks import refuse_known_rows
+from truerisk.plan.leaks import refuse_overlapping_rows
 from truerisk.plan.plan import Plan
 from truerisk.results.interval import Basis
-from truerisk.results.learning_curve import FEWEST_SIZES, LearningCurve
+from truerisk.results.learning_curve import MIN_N_SIZES, LearningCurve
 from truerisk.results.results import RiskEstimate
 
 
@@ -42,13 +42,13 @@ from truerisk.results.results import RiskEstimate
 class LearnerBySize:
     """Estimator to be tested at several training sizes, with the methods that test and tune it."""
 
-    problem: Problem
+    problem: EstimationProblem
     method: Averaged
     select_by: Method | None = None
     store: Any = None
 
     @property
-    def n_inner(self) -> int:
+    def n_inner_folds(self) -> int:
         """Number of inner folds that compare settings within a training set; 0 without tuning."""
         if self.select_by is None or len(self.problem.family) == 1:
             return 0
@@ -61,9 +61,9 @@ class LearnerBySize:
         """
         plan = self._draw_plan(self.method)
         if self.method.has_given_splits:
-            refuse_known_rows(self.method.name, plan)
-        bases = provided_evidence(self.method, self.problem.data, plan)
-        if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= bases:
+            refuse_overlapping_rows(self.method.name, plan)
+        provided_bases = provided_evidence(self.method, self.problem.data, plan)
+        if self.method.respects_time or not {Basis.MEAN, Basis.EQUALLY_OFTEN} <= provided_bases:
             raise Refusal(
                 f"'{self.method.name}' does not test all rows equally often (splits that go "
                 "forward in time mix more rows with later ones): use folds, such as '10-fold' or "
@@ -71,43 +71,47 @@ class LearnerBySize:
             )
         return plan
 
-    def cut(self, n_train: int) -> Plan:
+    def subsampled_plan(self, n_train: int) -> Plan:
         """Return the plan of splits whose training sets are subsampled to this number of rows."""
         return self._draw_plan(Subsampled(n_train, self.method))
 
     def _draw_plan(self, method: Method) -> Plan:
-        streams = Streams(self.problem.seed)
+        random_streams = Streams(self.problem.seed)
         if self.select_by is not None:
-            streams = streams.child(
+            random_streams = random_streams.child(
                 "outer"
             )  # `Nested` draws its outer folds from the child "outer".
-        return method.plan(self.problem.data, streams)
+        return method.plan(self.problem.data, random_streams)
 
-    def testing(self, n_train: int) -> Method:
+    def method_for_size(self, n_train: int) -> Method:
         """Return the method that tests fits on this number of training rows, with any tuning."""
-        subsampled = Subsampled(n_train, self.method)
-        return subsampled if self.select_by is None else nested(subsampled, self.select_by)
+        subsampled_method = Subsampled(n_train, self.method)
+        return (
+            subsampled_method
+            if self.select_by is None
+            else make_nested_procedure(subsampled_method, self.select_by)
+        )
 
     def plans(self, n_train: int) -> list[tuple[Plan, int]]:
         """Return plans of fits on this number of rows, each with its number of settings."""
-        problem, method = self.problem, self.testing(n_train)
+        problem, method = self.problem, self.method_for_size(n_train)
         plan, n_settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
         if not isinstance(method, Procedure):
             return [(plan, n_settings)]
-        plans_with_counts = [(plan.part_named("outer"), 1)]
+        plans_with_n_settings = [(plan.part_named("outer"), 1)]
         if method.asks_inside(n_settings):
-            plans_with_counts.append((plan.part_named("inner"), n_settings))
-        return plans_with_counts
+            plans_with_n_settings.append((plan.part_named("inner"), n_settings))
+        return plans_with_n_settings
 
 
-def testing(method: Any) -> Averaged:
+def subsampleable_method(method: Any) -> Averaged:
     """Return the method if its training sets can be subsampled, and raise an error otherwise."""
     return Subsampled(1, method).method
 
 
 MAX_SIZES = 8
 MIN_SIZE_RATIO = 1.25  # The ratio of neighbouring training sizes is at least MIN_SIZE_RATIO.
-WIDEST = 16  # The largest training size is at most WIDEST times the smallest.
+MAX_SIZE_RATIO = 16  # The largest training size is at most MAX_SIZE_RATIO times the smallest.
 MIN_TRAINING_ROWS = 10
 
 
@@ -124,10 +128,10 @@ def checked_sizes(sizes: Any, full_size_plan: Plan) -> list[int]:
         sorted(set(listed_sizes)),
         int(full_size_plan.train_sizes.max()),
     )
-    if len(distinct_sizes) < FEWEST_SIZES:
+    if len(distinct_sizes) < MIN_N_SIZES:
         raise BadArgument(
             f"{mention('sizes', sizes)}: the law a + b n^-c has three unknowns, and "
-            f"{len(distinct_sizes)} sizes do not determine them: give at least {FEWEST_SIZES}."
+            f"{len(distinct_sizes)} sizes do not determine them: give at least {MIN_N_SIZES}."
         )
     if distinct_sizes[-1] > largest_train_size:
         raise BadData(
@@ -142,11 +146,12 @@ def usual_sizes(learner: LearnerBySize, full_size_plan: Plan) -> list[int]:
     """Return at most eight training sizes, in a geometric series up to all training rows."""
     largest_size, data = int(full_size_plan.train_sizes.max()), learner.problem.data
     smallest_size = max(
-        _fewest_rows(data, n_inner_folds=learner.n_inner), -(-largest_size // WIDEST)
+        _min_training_size(data, n_inner_folds=learner.n_inner_folds),
+        -(-largest_size // MAX_SIZE_RATIO),
     )
     smallest_size = _smallest_fittable_size(learner, smallest_size, largest_size)
     n_steps = int(np.log(max(1.0, largest_size / smallest_size)) / np.log(MIN_SIZE_RATIO) + 1e-9)
-    if n_steps + 1 < FEWEST_SIZES:
+    if n_steps + 1 < MIN_N_SIZES:
         raise BadData(
             f"{largest_size} training rows are too few for a learning curve: the smallest size "
             f"that keeps some rows of every class, group and inner fold is {smallest_size}. sizes= "
@@ -165,13 +170,13 @@ def _smallest_fittable_size(learner: LearnerBySize, smallest_size: int, largest_
     errors.
     """
     training_size = smallest_size
-    while training_size * MIN_SIZE_RATIO ** (FEWEST_SIZES - 1) <= largest_size:
+    while training_size * MIN_SIZE_RATIO ** (MIN_N_SIZES - 1) <= largest_size:
         try:
             plan = learner.plans(training_size)[-1][0]
-            fits_of_one_size = plan.select(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
+            one_fit_plan = plan.select(np.flatnonzero(plan.fit == plan.train_sizes.argmin()))
             with listen(None), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                learner.problem.asking(executor=None)(fits_of_one_size, None)
+                learner.problem.create_asking(executor=None)(one_fit_plan, None)
         except FitFailed:
             training_size = int(np.ceil(training_size * MIN_SIZE_RATIO))
         else:
@@ -179,7 +184,7 @@ def _smallest_fittable_size(learner: LearnerBySize, smallest_size: int, largest_
     return smallest_size
 
 
-def _fewest_rows(data: Data, n_inner_folds: int) -> int:
+def _min_training_size(data: Data, n_inner_folds: int) -> int:
     """Return a training size that contains every class, several groups, and rows for inner folds.
 
     There are two rows or more for each inner fold. The number of rows of a class in a stratified
@@ -198,15 +203,15 @@ def _fewest_rows(data: Data, n_inner_folds: int) -> int:
     return int(n_rows)
 
 
-def measure(
+def measure_learning_curve(
     learner: LearnerBySize, sizes: Sequence[int], fit_store: FitStore | None
 ) -> LearningCurve:
     """Estimate the risk at every training size, smallest first so that failures occur early."""
-    computations: list[Computed] = []
+    computations: list[Computation] = []
     estimates: list[RiskEstimate] = []
     for training_size in sizes:
         with (
-            errors_named(f"with {training_size} training rows (see sizes=)"),
+            prefix_errors(f"with {training_size} training rows (see sizes=)"),
             stage(f"{training_size} rows"),
             warnings.catch_warnings(),
         ):
@@ -215,8 +220,10 @@ def measure(
             ):  # Warnings about leaks are shown once, at the largest size.
                 warnings.simplefilter("ignore", LeakWarning)
             _warn_of_missing_classes(learner, training_size)
-            problem = replace(learner.problem, calibrated=True)
-            computation = compute(problem, learner.testing(training_size), fit_store=fit_store)
+            problem = replace(learner.problem, uses_calibrated_interval=True)
+            computation = compute_risks(
+                problem, learner.method_for_size(training_size), fit_store=fit_store
+            )
             computations.append(computation)
             estimates.append(_estimate_of_computation(computation))
     plans = [computation.all_answers.plan for computation in computations]
@@ -249,8 +256,8 @@ def measure(
     return curve
 
 
-def _estimate_of_computation(computation: Computed) -> RiskEstimate:
-    estimate = procedure_of(computation) or curve_of(computation)[0]
+def _estimate_of_computation(computation: Computation) -> RiskEstimate:
+    estimate = to_procedure_estimate(computation) or to_risk_curve(computation)[0]
     if estimate.value is None or not np.isfinite(estimate.value):
         failure_note = next(
             (note for note in estimate.notes if "failed" in note), "some fits failed."
@@ -260,21 +267,23 @@ def _estimate_of_computation(computation: Computed) -> RiskEstimate:
 
 
 def _joint_covariance(
-    learner: LearnerBySize, computations: Sequence[Computed], estimates: Sequence[RiskEstimate]
+    learner: LearnerBySize, computations: Sequence[Computation], estimates: Sequence[RiskEstimate]
 ) -> tuple[np.ndarray | None, str | None]:
     loss, data = computations[0].problem.loss, learner.problem.data
-    average = learner.method.average_of(loss)
-    if not (loss.per_row or (loss.tells_influences and (average == "fold" or loss.one_scale))):
+    averaging_mode = learner.method.average_of(loss)
+    if not (
+        loss.per_row or (loss.tells_influences and (averaging_mode == "fold" or loss.one_scale))
+    ):
         return None, f"loss '{loss.name}' has no formula for what a single row does to it"
     rows_and_influences = [
-        influences_by_row(size_estimate.all_answers, data, loss, average)
-        for size_estimate in computations
+        influences_by_row(size_result.all_answers, data, loss, averaging_mode)
+        for size_result in computations
     ]
     influence_table = np.stack([row_influences[0] for _, row_influences in rows_and_influences])
     if data.time is not None or learner.method.respects_time:
         return None, "rows depend on each other in time"
     groups = None if data.clusters is None else data.clusters[rows_and_influences[0][0]]
-    values = np.array([size_estimate.loss_value for size_estimate in estimates], dtype=float)
+    values = np.array([size_result.loss_value for size_result in estimates], dtype=float)
     covariance = joint_covariance(influence_table, values, groups, loss)
     return (
         covariance,
@@ -287,16 +296,17 @@ def _warn_of_missing_classes(learner: LearnerBySize, training_size: int) -> None
     data = learner.problem.data
     if data.codes is None:
         return
-    plan = learner.cut(training_size)
+    plan = learner.subsampled_plan(training_size)
     classes = np.arange(data.n_classes)
     has_class = np.array(
         [np.isin(classes, data.codes_of(plan.train_rows(fit)[0])) for fit in range(plan.n_fits)]
     )
-    n_fits_without = (~has_class).sum(axis=0)
-    if n_fits_without.any():
-        rarest_class = int(n_fits_without.argmax())
+    n_fits_without_class = (~has_class).sum(axis=0)
+    if n_fits_without_class.any():
+        rarest_class = int(n_fits_without_class.argmax())
         warn(
-            f"with {training_size} training rows {n_fits_without[rarest_class]} of {plan.n_fits} "
+            f"with {training_size} training rows {n_fits_without_class[rarest_class]} of "
+            f"{plan.n_fits} "
             f"fits have no row of class {data.label(rarest_class)!r}: leave such small sizes out "
             "(sizes=).",
             TrueRiskWarning,

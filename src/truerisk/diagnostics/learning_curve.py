@@ -10,25 +10,25 @@ from truerisk.contracts import Method
 from truerisk.core.arguments import mention, refuses_old_names
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
-from truerisk.core.progress import shows_progress
+from truerisk.core.progress import displays_progress
 from truerisk.diagnostics.learner_by_size import (
     LearnerBySize,
     checked_sizes,
-    measure,
-    testing,
+    measure_learning_curve,
+    subsampleable_method,
     usual_sizes,
 )
-from truerisk.estimation.problem import problem_of_call
-from truerisk.losses.loss_words import are_several
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.losses.loss_words import has_several_scores
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.words import DEFAULT_FOLDS, as_method
 from truerisk.results.learning_curve import LearningCurve
 from truerisk.search.door import check_store, open_store
 from truerisk.search.search import HonestSearchCV
-from truerisk.search.search_problem import problem_of_search, sort_fit_arguments
+from truerisk.search.search_problem import problem_from_search, sort_fit_arguments
 
-UNSAID: Mapping[str, Any] = {
+DEFAULT_ARGUMENTS: Mapping[str, Any] = {
     "scoring": None,
     "n_jobs": None,
     "confidence_level": 0.95,
@@ -49,7 +49,7 @@ REFUSAL_REASONS: Mapping[str, str] = {
 
 
 @refuses_old_names
-@shows_progress
+@displays_progress
 def learning_curve(
     model: Any,
     X: Any,
@@ -166,10 +166,12 @@ def learning_curve(
         else checked_sizes(sizes, full_size_plan)
     )
     named_problems = {learner.problem.family.name: learner.problem}
-    with open_store(learner.store, named_problems, kind="search") as open_file:
-        curve = measure(learner, train_sizes, None if open_file is None else open_file.fit_store)
-        if open_file is not None:
-            open_file.warn_of_another()
+    with open_store(learner.store, named_problems, kind="search") as opened_store:
+        curve = measure_learning_curve(
+            learner, train_sizes, None if opened_store is None else opened_store.fit_store
+        )
+        if opened_store is not None:
+            opened_store.warn_if_no_fit_matches()
     return curve
 
 
@@ -185,7 +187,7 @@ def as_learner(
     **terms: Any,
 ) -> LearnerBySize:
     """Return the estimator to be tested; a HonestSearchCV provides its own settings."""
-    if are_several(terms["scoring"]):
+    if has_several_scores(terms["scoring"]):
         raise BadArgument(
             f"{mention('scoring', terms['scoring'])}: a learning curve is of one score. Give one, "
             "and call learning_curve again for another."
@@ -193,12 +195,12 @@ def as_learner(
     row_arguments = {"groups": groups, "sample_weight": sample_weight}
     if not isinstance(model, HonestSearchCV):
         check_store(store, terms["random_state"])
-        problem = problem_of_call(Family.from_grid(model), X, y, **row_arguments, **terms)
-        outer_method = testing(as_method(USUAL_FOLDS if cv is None else cv))
+        problem = problem_from_arguments(Family.from_grid(model), X, y, **row_arguments, **terms)
+        outer_method = subsampleable_method(as_method(DEFAULT_FOLDS if cv is None else cv))
         return LearnerBySize(problem, outer_method, store=store)
     # Arguments that the search defines must not be passed again, as they would have no effect.
     for name, value in {**terms, "store": store}.items():
-        if value is not UNSAID[name] and value != UNSAID[name]:
+        if value is not DEFAULT_ARGUMENTS[name] and value != DEFAULT_ARGUMENTS[name]:
             raise BadArgument(
                 f"{mention(name, value)}: the search has {mention(name, getattr(model, name))}; "
                 "set it there."
@@ -214,21 +216,21 @@ def as_learner(
             f"training set: choose by {mention('rule')}."
         )
     check_store(model.store, model.random_state)
-    routed_search = sort_fit_arguments(model, X, groups, {"sample_weight": sample_weight})
-    problem = replace(problem_of_search(model, y, routed_search)[0], scores={}, interval=None)
-    assert problem.select_by is not None
-    outer = _testing_method(model, problem.select_by, cv)
-    return LearnerBySize(problem, outer, problem.select_by, model.store)
+    fit_arguments = sort_fit_arguments(model, X, groups, {"sample_weight": sample_weight})
+    problem = replace(problem_from_search(model, y, fit_arguments)[0], scores={}, interval=None)
+    assert problem.tuning_method is not None
+    test_method = _testing_method(model, problem.tuning_method, cv)
+    return LearnerBySize(problem, test_method, problem.tuning_method, model.store)
 
 
 def _testing_method(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:
     """Return the method that tests: from `cv` if given, else the folds by which a search tunes."""
     if cv is not None:
-        return testing(as_method(cv))
+        return subsampleable_method(as_method(cv))
     outer_method = Pairs() if search.outer is None else as_method(search.outer)
     if not isinstance(outer_method, Pairs):
-        return testing(outer_method)
+        return subsampleable_method(outer_method)
     folds_method = select_by if outer_method.folds is None else as_method(outer_method.folds)
     if isinstance(folds_method, Averaged) and folds_method.has_folds:
-        return testing(replace(folds_method, average=None))  # type: ignore[type-var]
-    return testing(USUAL_FOLDS)
+        return subsampleable_method(replace(folds_method, average=None))  # type: ignore[type-var]
+    return subsampleable_method(DEFAULT_FOLDS)

@@ -8,28 +8,30 @@ from typing import Any
 
 from truerisk.core.arguments import check_count, mention, refuses_old_names
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
+from truerisk.core.formats import format_seconds as in_words
 from truerisk.core.formats import score_of_class
-from truerisk.core.formats import seconds as in_words
-from truerisk.core.progress import shows_progress, stage
+from truerisk.core.progress import displays_progress, stage
 from truerisk.diagnostics.permutations import (
     SHIFTS_IN_TIME,
     LabelPermutations,
     PermutationTest,
     RepeatedProcedure,
 )
-from truerisk.engines.running.executors import workers_of
-from truerisk.estimation.problem import Problem, as_seed, checked_method
+from truerisk.engines.running.executors import count_workers
+from truerisk.estimation.problem import EstimationProblem, as_seed, check_method
 from truerisk.methods.pairs import Pairs
-from truerisk.search.any_model import problem_of_any
+from truerisk.search.any_model import problem_from_model
 from truerisk.search.search import HonestSearchCV
 
-LONG = 60.0  # A test that will take more than LONG seconds warns in advance.
+LONG_TEST_SECONDS = (
+    60.0  # A test that will take more than LONG_TEST_SECONDS seconds warns in advance.
+)
 # With so few rows or groups, permutations soon repeat (7! = 5040 in all).
 MAX_UNITS_WITH_NOTE = 7
 
 
 @refuses_old_names
-@shows_progress
+@displays_progress
 def permutation_test(
     search: Any,
     X: Any,
@@ -120,30 +122,30 @@ def permutation_test(
             "places away from the training rows is estimated by tr.estimate_risk(..., block=)."
         )
     problem = problem_to_permute(search, X, y, groups, dict(params), time)
-    method = problem.testing
+    method = problem.testing_method
     assert method is not None
     executor = problem.with_executor(n_jobs).executor
-    workers = workers_of(executor)
+    n_workers = count_workers(executor)
     repeated_procedure = RepeatedProcedure(problem, LabelPermutations.from_data(problem.data, seed))
     start_time = perf_counter()
     with stage("observed"):
-        observed, engine = repeated_procedure.observed()
+        observed_risk, engine = repeated_procedure.observed_risk()
     # The duration is predicted from the time that the original labels took.
-    expected_seconds = (perf_counter() - start_time) * n_permutations / (workers or 1)
-    if expected_seconds > LONG:
+    expected_seconds = (perf_counter() - start_time) * n_permutations / (n_workers or 1)
+    if expected_seconds > LONG_TEST_SECONDS:
         warn(
             f"these permutations will take about {in_words(expected_seconds)} (engine '{engine}'): "
             "fewer of them give a coarser p-value that is as valid, and n_jobs= spreads them.",
             TrueRiskWarning,
         )
     with stage("permuted"):
-        permuted_risks = repeated_procedure.null(n_permutations, executor)
-    scale = problem.loss.scale
+        permuted_risks = repeated_procedure.null_risks(n_permutations, executor)
+    loss_scale = problem.loss.scale
     return PermutationTest(
-        observed=scale.value(observed),
-        null=scale.values(permuted_risks),
-        permuted=repeated_procedure.orders.what,
-        n_units=repeated_procedure.orders.n_units,
+        observed=loss_scale.value(observed_risk),
+        null=loss_scale.values(permuted_risks),
+        permuted=repeated_procedure.label_permutations.permutation_kind,
+        n_units=repeated_procedure.label_permutations.n_units,
         scoring=score_of_class(problem.loss.name, problem.loss.label(problem.data)),
         method=method.name,
         engine=engine,
@@ -151,14 +153,14 @@ def permutation_test(
         search_seed=problem.seed,
         seconds=perf_counter() - start_time,
         data_fingerprint=problem.data.fingerprint,
-        notes=_notes(repeated_procedure.orders),
-        perfect=scale.perfect,
+        notes=_notes(repeated_procedure.label_permutations),
+        perfect=loss_scale.perfect,
     )
 
 
 def problem_to_permute(
     search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
-) -> Problem:
+) -> EstimationProblem:
     """Return the problem whose risk is computed anew for every permutation of the labels.
 
     A search of another library counts as a model that tunes inside its own fit.
@@ -166,14 +168,14 @@ def problem_to_permute(
     is_honest_search = isinstance(search, HonestSearchCV)
     if is_honest_search:
         _refuse_search(search)
-    problem = problem_of_any(search, X, y, groups, params, time=time)
-    method = problem.testing if is_honest_search else problem.select_by
+    problem = problem_from_model(search, X, y, groups, params, time=time)
+    method = problem.testing_method if is_honest_search else problem.tuning_method
     assert method is not None  # A search without a method that tests has been refused above.
     if isinstance(method, Pairs) and len(problem.family) == 1:
         # With a single setting there is no choice, and pairs of folds give the same result.
         method = method.outer_method
-    problem, method = checked_method(replace(problem, interval=None), method)
-    return replace(problem, testing=method)
+    problem, method = check_method(replace(problem, interval=None), method)
+    return replace(problem, testing_method=method)
 
 
 def _refuse_search(search: HonestSearchCV) -> None:
@@ -196,11 +198,11 @@ def _refuse_search(search: HonestSearchCV) -> None:
 
 
 def _notes(label_permutations: LabelPermutations) -> tuple[str, ...]:
-    if label_permutations.what == SHIFTS_IN_TIME:
+    if label_permutations.permutation_kind == SHIFTS_IN_TIME:
         return ("y is assumed stationary: a trend or a lasting change of level is not chance.",)
     if label_permutations.n_units > MAX_UNITS_WITH_NOTE:
         return ()
-    unit_name = "rows" if label_permutations.what == "rows" else "groups"
+    unit_name = "rows" if label_permutations.permutation_kind == "rows" else "groups"
     return (
         (
             f"{label_permutations.n_units} {unit_name} change places: "

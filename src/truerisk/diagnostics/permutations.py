@@ -17,34 +17,44 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.progress import listen, report_progress
 from truerisk.data.data import Data
-from truerisk.engines.running.executors import run_batches, workers_of
-from truerisk.estimation.problem import Problem
-from truerisk.plan.leaks import order_of
+from truerisk.engines.running.executors import count_workers, run_batches
+from truerisk.estimation.problem import EstimationProblem
+from truerisk.plan.leaks import find_split_order
 from truerisk.results.interval import Scale, are_tied
-from truerisk.results.records import FINITE, Column, Count, Finite, Perfect, Record, Size
+from truerisk.results.records import (
+    FINITE_RANGE,
+    Column,
+    Count,
+    FiniteFloat,
+    NonNegative,
+    PerfectScore,
+    Record,
+)
 
 SHIFTS_IN_TIME = "shifts in time"
 # With 100 rows and an autocorrelation of .9, p < .05 occurred in 8 of 100 cases without a relation.
-FEWEST_TIMES = 200
+MIN_TIMES_FOR_SHIFTS = 200
 
 
 @frozen(eq=False)
 class LabelPermutations:
-    """Random permutations of the labels: row i gets the label of row `permutation(number)[i]`.
+    """Random permutations of the labels: row i gets the label of row `permutation(k)[i]`.
 
     Labels are exchangeable between rows, or between groups if there are groups. If all rows of a
-    group have the same label, the labels of groups are exchanged (`what` is "labels of groups"). If
-    labels differ within groups, all labels of a group go to another group of the same size, in
-    their order ("groups of equal size"). Labels of rows in the order of time are not exchangeable.
-    They are shifted as a whole by some rows, with the last labels moved to the front ("shifts in
-    time"), which preserves their dependence on earlier labels. Each `number` of a permutation has
-    its own stream of random numbers.
+    group have the same label, the labels of groups are exchanged (`permutation_kind` is "labels of
+    groups"). If labels differ within groups, all labels of a group go to another group of the same
+    size, in their order ("groups of equal size"). Labels of rows in the order of time are not
+    exchangeable. They are shifted as a whole by some rows, with the last labels moved to the front
+    ("shifts in time"), which preserves their dependence on earlier labels. Each permutation number
+    k has its own stream of random numbers.
     """
 
-    what: str
-    labels: np.ndarray  # The exchanged unit of each row: the row itself or its group.
-    first_rows: np.ndarray  # The first row of each unit, or all rows sorted by unit.
-    blocks: tuple[np.ndarray, ...]  # Sets of units whose labels are exchanged with each other.
+    permutation_kind: str
+    unit_of_row: np.ndarray  # The exchanged unit of each row: the row itself or its group.
+    rows_by_unit: np.ndarray  # The first row of each unit, or all rows sorted by unit.
+    exchangeable_units: tuple[
+        np.ndarray, ...
+    ]  # Sets of units whose labels are exchanged with each other.
     seed: int
 
     @classmethod
@@ -60,7 +70,7 @@ class LabelPermutations:
                 "tested."
             )
         if data.time is not None:
-            return cls._in_time(data, seed)
+            return cls._from_times(data, seed)
         if data.groups is None:
             all_rows = np.arange(data.n_rows)
             return cls("rows", all_rows, all_rows, (all_rows,), seed)
@@ -72,10 +82,10 @@ class LabelPermutations:
             return cls(
                 "labels of groups", group_index, first_rows, (np.arange(len(group_names)),), seed
             )
-        return cls._of_equal_groups(group_index, seed)
+        return cls._from_equal_groups(group_index, seed)
 
     @classmethod
-    def _in_time(cls, data: Data, seed: int) -> LabelPermutations:
+    def _from_times(cls, data: Data, seed: int) -> LabelPermutations:
         """Return permutations that shift labels in time; raise for equal times or too few rows."""
         assert data.time is not None
         if data.groups is not None:
@@ -96,9 +106,10 @@ class LabelPermutations:
                 "labels comes first is not known, so labels cannot be shifted in time. Give one "
                 "row for each time."
             )
-        if len(time_order) < FEWEST_TIMES:
+        if len(time_order) < MIN_TIMES_FOR_SHIFTS:
             raise Refusal(
-                f"{len(time_order)} times: with fewer than {FEWEST_TIMES} the break where the last "
+                f"{len(time_order)} times: with fewer than {MIN_TIMES_FOR_SHIFTS} the break where "
+                "the last "
                 "label meets the first counts for too much."
             )
         return cls(
@@ -106,47 +117,47 @@ class LabelPermutations:
         )
 
     @classmethod
-    def _of_equal_groups(cls, group_index: np.ndarray, seed: int) -> LabelPermutations:
+    def _from_equal_groups(cls, group_index: np.ndarray, seed: int) -> LabelPermutations:
         """Return permutations in which groups of equal size exchange all their labels."""
         group_sizes = np.bincount(group_index)
-        blocks = tuple(
+        exchangeable_units = tuple(
             np.flatnonzero(group_sizes == group_size) for group_size in np.unique(group_sizes)
         )
-        if all(len(block) == 1 for block in blocks):
+        if all(len(units) == 1 for units in exchangeable_units):
             raise BadData(
                 f"the {len(group_sizes)} groups all differ in size and hold several labels each, "
                 "so no group can take over the labels of another one and there is nothing to "
                 "permute: test without groups only where rows are independent."
             )
         rows_by_group = np.argsort(group_index, kind="stable")
-        return cls("groups of equal size", group_index, rows_by_group, blocks, seed)
+        return cls("groups of equal size", group_index, rows_by_group, exchangeable_units, seed)
 
     @property
     def n_units(self) -> int:
         """Number of rows, or groups, whose labels can be exchanged with those of others."""
-        return sum(len(block) for block in self.blocks if len(block) > 1)
+        return sum(len(units) for units in self.exchangeable_units if len(units) > 1)
 
     def permutation(self, permutation_number: int) -> np.ndarray:
         """Return for each row the row whose label it gets in a permutation, numbered from 0 on."""
         rng = Streams(self.seed).get(f"permutation {permutation_number}")
-        if self.what == SHIFTS_IN_TIME:
-            shifted_rows = np.roll(self.first_rows, int(rng.integers(len(self.first_rows))))
-            return np.asarray(shifted_rows[self.labels])
-        source_unit = np.empty(sum(map(len, self.blocks)), dtype=np.int64)
-        for block in self.blocks:
-            source_unit[block] = rng.permutation(block)
-        if self.what != "groups of equal size":
-            source_rows: np.ndarray = self.first_rows[source_unit[self.labels]]
+        if self.permutation_kind == SHIFTS_IN_TIME:
+            shifted_rows = np.roll(self.rows_by_unit, int(rng.integers(len(self.rows_by_unit))))
+            return np.asarray(shifted_rows[self.unit_of_row])
+        source_units = np.empty(sum(map(len, self.exchangeable_units)), dtype=np.int64)
+        for units in self.exchangeable_units:
+            source_units[units] = rng.permutation(units)
+        if self.permutation_kind != "groups of equal size":
+            source_rows: np.ndarray = self.rows_by_unit[source_units[self.unit_of_row]]
             return source_rows
-        group_sizes = np.bincount(self.labels)
+        group_sizes = np.bincount(self.unit_of_row)
         group_starts = np.cumsum(group_sizes) - group_sizes
         # The rows of each group are numbered from 0 on, in their order in the table.
-        position_in_group = np.empty(len(self.labels), dtype=np.int64)
-        position_in_group[self.first_rows] = (
-            np.arange(len(self.labels)) - group_starts[self.labels[self.first_rows]]
+        position_in_group = np.empty(len(self.unit_of_row), dtype=np.int64)
+        position_in_group[self.rows_by_unit] = (
+            np.arange(len(self.unit_of_row)) - group_starts[self.unit_of_row[self.rows_by_unit]]
         )
         return np.asarray(
-            self.first_rows[group_starts[source_unit[self.labels]] + position_in_group]
+            self.rows_by_unit[group_starts[source_units[self.unit_of_row]] + position_in_group]
         )
 
 
@@ -158,30 +169,33 @@ N_PROGRESS_REPORTS = 100  # Without worker processes, progress is reported N_PRO
 class RepeatedProcedure:
     """Procedure whose risk is computed with the original labels and with each permutation."""
 
-    problem: Problem
-    orders: LabelPermutations
+    problem: EstimationProblem
+    label_permutations: LabelPermutations
 
-    def observed(self) -> tuple[float, str]:
+    def observed_risk(self) -> tuple[float, str]:
         """Return the risk with the original labels, and the engine that computed it."""
-        return self._checked_value(self.problem)
+        return self._compute_risk(self.problem)
 
-    def risk(self, number: int) -> float:
+    def permuted_risk(self, number: int) -> float:
         """Return the risk with permuted labels, with splits and tuning repeated."""
-        data = self.problem.data.with_targets_of(self.orders.permutation(number))
-        return self._checked_value(replace(self.problem, data=data))[0]
+        data = self.problem.data.with_targets_of(self.label_permutations.permutation(number))
+        return self._compute_risk(replace(self.problem, data=data))[0]
 
-    def _checked_value(self, problem: Problem) -> tuple[float, str]:
+    def _compute_risk(self, problem: EstimationProblem) -> tuple[float, str]:
         """Return the risk of a problem and the engine; raise if its splits forbid permutations."""
-        test_method, data = problem.testing, problem.data
+        test_method, data = problem.testing_method, problem.data
         assert test_method is not None
         plan = test_method.plan(data, Streams(problem.seed))
-        if self.orders.what != SHIFTS_IN_TIME and order_of(plan) is not None:
+        if (
+            self.label_permutations.permutation_kind != SHIFTS_IN_TIME
+            and find_split_order(plan) is not None
+        ):
             raise Refusal(
                 "the splits go forward in time, and rows in the order of time are not "
                 "exchangeable: permuted labels would have another dependence than y has. With "
                 f"{mention('time')} labels are shifted in time instead."
             )
-        asking = problem.asking(scores=(), executor=None)
+        asking = problem.create_asking(scores=(), executor=None)
         confidence_level, rule, n_settings = (
             problem.confidence_level,
             problem.rule,
@@ -196,11 +210,11 @@ class RepeatedProcedure:
             )
         return float(tested_risk.value), asking.engine
 
-    def null(self, n_permutations: int, executor: Any) -> np.ndarray:
+    def null_risks(self, n_permutations: int, executor: Any) -> np.ndarray:
         """Return the risks of permutations 0, 1, ..., which do not depend on the executor."""
         permuted_risks = np.empty(n_permutations)
-        workers = workers_of(executor)
-        n_batches = N_PROGRESS_REPORTS if workers is None else BATCHES_PER_WORKER * workers
+        n_workers = count_workers(executor)
+        n_batches = N_PROGRESS_REPORTS if n_workers is None else BATCHES_PER_WORKER * n_workers
         batches = np.array_split(np.arange(n_permutations), min(n_batches, n_permutations))
         report_progress(0, n_permutations, "permutations")
         n_done = 0
@@ -217,7 +231,8 @@ def _risks(procedure: RepeatedProcedure, permutation_numbers: np.ndarray) -> lis
     with listen(None), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [
-            procedure.risk(int(permutation_number)) for permutation_number in permutation_numbers
+            procedure.permuted_risk(int(permutation_number))
+            for permutation_number in permutation_numbers
         ]
 
 
@@ -271,8 +286,8 @@ class PermutationTest(Record):
     schema: ClassVar[str] = "truerisk.permutation-test/2"
     derived: ClassVar[tuple[str, ...]] = ("p_value", "n_permutations")
 
-    observed: Finite
-    null: Annotated[np.ndarray, Column(least=1, numbers=FINITE)] = field(repr=False)
+    observed: FiniteFloat
+    null: Annotated[np.ndarray, Column(least=1, numbers=FINITE_RANGE)] = field(repr=False)
     permuted: str
     n_units: Count
     scoring: str
@@ -280,10 +295,10 @@ class PermutationTest(Record):
     engine: str
     seed: int
     search_seed: int
-    seconds: Size
+    seconds: NonNegative
     data_fingerprint: str
     notes: tuple[str, ...] = ()
-    perfect: Perfect | None = None
+    perfect: PerfectScore | None = None
 
     @property
     def scale(self) -> Scale:
@@ -332,9 +347,9 @@ class PermutationTest(Record):
             float(summary_value)
             for summary_value in (permuted_risks.mean(), permuted_risks.min(), permuted_risks.max())
         )
-        mean, smallest_risk, largest_risk = map(formats.risk, summary_values)
+        mean, smallest_risk, largest_risk = map(formats.format_risk, summary_values)
         scoring_and_method = f"{formats.escape_and_truncate(self.scoring, 40)}, {self.method}"
         return [
-            f"  observed: {scale_noun} {formats.risk(self.observed)} ({scoring_and_method})",
+            f"  observed: {scale_noun} {formats.format_risk(self.observed)} ({scoring_and_method})",
             f"  permuted: {scale_noun} {mean} on average, {smallest_risk} to {largest_risk}",
         ]

@@ -8,25 +8,34 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from truerisk.core.arguments import Renamed, check_count, check_level, mention
+from truerisk.core.arguments import RenamedAttribute, check_count, check_level, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
-from truerisk.core.tables import frame_of, text_table
+from truerisk.core.tables import frame_from_columns, text_table
 from truerisk.data.rows import TableView
 from truerisk.data.times import checked_times
 from truerisk.results.door import load_from_package
 from truerisk.results.interval import Scale
-from truerisk.results.records import FINITE, Column, Finite, Perfect, Range, Record, Share, Size
+from truerisk.results.records import (
+    FINITE_RANGE,
+    Column,
+    FiniteFloat,
+    NonNegative,
+    PerfectScore,
+    Range,
+    Record,
+    Share,
+)
 from truerisk.results.results import RiskEstimate
-from truerisk.statistics.long_run import long_run
+from truerisk.statistics.long_run import long_run_std_error
 
 MAX_P_VALUE = 0.05  # A trend is reported if its p-value is smaller than MAX_P_VALUE.
 # With fewer times, a test at level .05 found a trend in 9 of 100 series without a trend.
-FEWEST_TIMES = 300
+MIN_TIMES_FOR_TEST = 300
 
 TimeColumn = Annotated[np.ndarray, Column("stretches", kind="times")]
-NumberColumn = Annotated[np.ndarray, Column("stretches", numbers=FINITE)]
+NumberColumn = Annotated[np.ndarray, Column("stretches", numbers=FINITE_RANGE)]
 
 GROUPS_NOTE = (
     "rows come in {met}, which may be met again later: losses far apart depend on each other, so "
@@ -91,45 +100,45 @@ class RiskOverTime(Record):
 
     starts: TimeColumn
     ends: TimeColumn
-    values: Annotated[np.ndarray, Column("stretches", least=1, most=1000, numbers=FINITE)]
+    values: Annotated[np.ndarray, Column("stretches", least=1, most=1000, numbers=FINITE_RANGE)]
     n_rows: Annotated[np.ndarray, Column("stretches", kind="i8", numbers=Range(0, 2**53))]
-    slope: Finite
-    std_error: Size | None
+    slope: FiniteFloat
+    std_error: NonNegative | None
     p_value: Share | None
     scoring: str
     notes: tuple[str, ...] = ()
     low: NumberColumn | None = None
     high: NumberColumn | None = None
     confidence_level: Share = 0.95
-    perfect: Perfect | None = None
+    perfect: PerfectScore | None = None
 
     @property
     def scale(self) -> Scale:
         """Scale of the reported values: a loss, or a score with its perfect value."""
         return Scale(self.perfect)
 
-    said = Renamed("trend_sentence")
+    said = RenamedAttribute("trend_sentence")
 
     @cached_property
     def trend_sentence(self) -> str:
         """Sentence that states the size of the trend and the result of its test."""
-        slope, measure = self.slope, self.scale.short_name(self.scoring)
-        change = f"{number(abs(slope))} from the first time to the last"
-        change += f" ({self.scoring})" if self.perfect is None else ""
+        slope, measure_name = self.slope, self.scale.short_name(self.scoring)
+        change_text = f"{format_number(abs(slope))} from the first time to the last"
+        change_text += f" ({self.scoring})" if self.perfect is None else ""
         direction = "rises" if slope > 0 else "falls"
         if self.p_value is None:
             return (
-                f"On a straight line the {measure} {direction} by {change}. "
+                f"On a straight line the {measure_name} {direction} by {change_text}. "
                 f"No test: {self.notes[0]}"
             )
-        p_text = "p < 0.0001" if self.p_value < 1e-4 else f"p = {number(self.p_value)}"
+        p_text = "p < 0.0001" if self.p_value < 1e-4 else f"p = {format_number(self.p_value)}"
         if self.p_value < MAX_P_VALUE:
             return (
-                f"The {measure} {direction} by {change}, on a straight line: "
+                f"The {measure_name} {direction} by {change_text}, on a straight line: "
                 f"{p_text} without a trend."
             )
         no_trend_text = "No trend beyond chance: on a straight line"
-        return f"{no_trend_text} the {measure} {direction} by {change}, {p_text}."
+        return f"{no_trend_text} the {measure_name} {direction} by {change_text}, {p_text}."
 
     def to_frame(self) -> Any:
         """Return a frame with a row for each period.
@@ -140,7 +149,7 @@ class RiskOverTime(Record):
             A frame of pandas, or of polars if only that is installed.
         """
         missing_column = [None] * len(self.values)
-        return frame_of(
+        return frame_from_columns(
             {
                 "start": self.starts.tolist(),
                 "end": self.ends.tolist(),
@@ -170,16 +179,16 @@ class RiskOverTime(Record):
 
     def __str__(self) -> str:
         rows = [
-            [str(period_start), str(period_end), number(float(value)), str(row_count)]
+            [str(period_start), str(period_end), format_number(float(value)), str(row_count)]
             for period_start, period_end, value, row_count in zip(
                 self.starts, self.ends, self.values, self.n_rows, strict=True
             )
         ]
-        p_text = "" if self.p_value is None else f", p = {number(self.p_value)} of no trend"
-        slope = number(self.slope)
-        trend_line = f"trend from first to last: {slope} ({self.scoring}){p_text}"
+        p_text = "" if self.p_value is None else f", p = {format_number(self.p_value)} of no trend"
+        slope = format_number(self.slope)
+        trend_text = f"trend from first to last: {slope} ({self.scoring}){p_text}"
         header = ["from", "to", self.scale.column_heading(self.scoring), "rows"]
-        return "\n".join([text_table(header, rows), trend_line, *self.notes])
+        return "\n".join([text_table(header, rows), trend_text, *self.notes])
 
 
 def risk_over_time(
@@ -250,7 +259,7 @@ def risk_over_time(
             f"{mention('time', time)}: give one time for each of {estimate.n_rows} rows."
         )
     if time is None:
-        row_times = _times_or_rows(estimate)
+        row_times = _times_or_row_numbers(estimate)
     else:
         row_times = checked_times(time, TableView(None, estimate.n_rows))
     assert row_times is not None
@@ -263,9 +272,9 @@ def risk_over_time(
             f"rows of {len(distinct_times)} times were tested: a line needs three of them."
         )
     mean_losses = np.bincount(time_index, losses) / rows_per_time
-    slope, std_error, p_value, notes = trend_of(distinct_times, mean_losses)
+    slope, std_error, p_value, notes = estimate_trend(distinct_times, mean_losses)
     if estimate.n_groups is not None:
-        has_places = estimate.answered is not None and estimate.answered.has_places
+        has_places = estimate.answered is not None and estimate.answered.has_coordinates
         recurring_units = "blocks or groups" if has_places else "groups"
         std_error, p_value, notes = None, None, (GROUPS_NOTE.format(met=recurring_units),)
     periods = np.array_split(np.arange(len(distinct_times)), min(n_stretches, len(distinct_times)))
@@ -274,13 +283,13 @@ def risk_over_time(
     n_rows = np.bincount(period_of_row)
     values = np.bincount(period_of_row, losses) / n_rows
     scale, low, high = estimate.scale, None, None
-    long_run_error = (
-        None if p_value is None else long_run(_fit_line(distinct_times, mean_losses)[2])
+    long_run_result = (
+        None if p_value is None else long_run_std_error(_fit_line(distinct_times, mean_losses)[2])
     )
-    if long_run_error is not None and long_run_error.std_error > 0:
+    if long_run_result is not None and long_run_result.std_error > 0:
         half_widths = (
-            long_run_error.factor(confidence_level)
-            * long_run_error.std_error
+            long_run_result.critical_value(confidence_level)
+            * long_run_result.std_error
             * np.sqrt(len(distinct_times) / times_per_period)
         )
         lower_limit = 0.0 if losses.min() >= 0 else -np.inf
@@ -294,7 +303,7 @@ def risk_over_time(
         ends=np.array([distinct_times[period[-1]] for period in periods]),
         values=scale.values(values),
         n_rows=n_rows,
-        slope=scale.gap(slope),
+        slope=scale.convert_difference(slope),
         std_error=std_error,
         p_value=p_value,
         scoring=estimate.scoring,
@@ -306,14 +315,14 @@ def risk_over_time(
     )
 
 
-def _times_or_rows(estimate: RiskEstimate) -> np.ndarray:
+def _times_or_row_numbers(estimate: RiskEstimate) -> np.ndarray:
     """Return the times of the estimate's rows, or the row numbers if they have no times."""
     if estimate.answered is None and estimate.ordered:
         raise Refusal(
             f"an estimate read from a file keeps no times of rows: give {mention('time')}."
         )
     known_times = None if estimate.answered is None else estimate.answered.times
-    if known_times is None and estimate.answered is not None and estimate.answered.has_places:
+    if known_times is None and estimate.answered is not None and estimate.answered.has_coordinates:
         raise Refusal(
             "the rows have places and no times, and their numbers are no times: give "
             f"{mention('time')}."
@@ -329,19 +338,21 @@ def _fit_line(times: np.ndarray, losses: np.ndarray) -> tuple[np.ndarray, float,
     return scaled_times, slope, losses - losses.mean() - slope * scaled_times
 
 
-def trend_of(
+def estimate_trend(
     distinct_times: np.ndarray, mean_losses: np.ndarray
 ) -> tuple[float, float | None, float | None, tuple[str, ...]]:
     """Return slope, standard error and p-value of a trend of mean losses, and notes on the test."""
     scaled_times, slope, residuals = _fit_line(distinct_times, mean_losses)
     n_times = len(scaled_times)
     slope_contributions = scaled_times * residuals / float(scaled_times @ scaled_times)
-    long_run_error = long_run(slope_contributions) if n_times >= FEWEST_TIMES else None
-    if long_run_error is None or long_run_error.std_error == 0:
+    long_run_result = (
+        long_run_std_error(slope_contributions) if n_times >= MIN_TIMES_FOR_TEST else None
+    )
+    if long_run_result is None or long_run_result.std_error == 0:
         reason = (
             f"{n_times} time points are too few for a test of a trend, or their losses are "
             "correlated over too long a time."
         )
         return slope, None, None, (reason,)
-    std_error = n_times * long_run_error.std_error
-    return slope, std_error, long_run_error.p_value(slope / std_error), ()
+    std_error = n_times * long_run_result.std_error
+    return slope, std_error, long_run_result.p_value(slope / std_error), ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from truerisk.core.registry import is_present, no_attribute
-from truerisk.kernels import why_not
+from truerisk.core.registry import is_present, make_attribute_error
+from truerisk.kernels import unavailability_reason
 
 # Type checkers see every class here. At run time a class is imported when it is first used.
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ def off() -> tuple[list[str], str | None]:
     >>> tr.engines.off()
     ([], None)
     """
-    reason = why_not()
+    reason = unavailability_reason()
     if reason is None:
         return [], None
     registry = import_module("truerisk.engines.choice").registry
-    present_names = (
+    installed_names = (
         name for name, engine_entry in registry.items() if is_present(engine_entry.module)
     )
-    return [name for name in present_names if registry.load(name).compiled], reason
+    return [name for name in installed_names if registry.load(name).compiled], reason
 
 
 # Python calls this function for names that the module does not define.
@@ -95,11 +95,13 @@ def __getattr__(name: str) -> Callable[..., Engine]:
     choice_module = import_module("truerisk.engines.choice")
     if name in ("choose_engine", "registry"):
         return getattr(choice_module, name)
-    if name in (engine_entries := choice_module.registry.by_name()):
+    if name in (engine_entries := choice_module.registry.entries_by_object_name()):
         return engine_entries[name].load()
-    raise no_attribute(__name__, name, __dir__())
+    raise make_attribute_error(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:
     """Return the names offered for completion: the functions and every engine class."""
-    return sorted({*__all__, *import_module("truerisk.engines.choice").registry.by_name()})
+    return sorted(
+        {*__all__, *import_module("truerisk.engines.choice").registry.entries_by_object_name()}
+    )

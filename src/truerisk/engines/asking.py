@@ -13,9 +13,9 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.data.data import Data
 from truerisk.engines.choice import choose_engine
-from truerisk.engines.running.fitting import fitted_on_all
+from truerisk.engines.running.fitting import fit_on_all_rows
 from truerisk.losses.loss import Loss
-from truerisk.plan.answers import Answers, Response, filled
+from truerisk.plan.answers import Answers, Response, merge_runs
 from truerisk.plan.plan import Plan
 
 
@@ -120,7 +120,7 @@ class Asking:
         if not missing_fits.any():
             return self._reuse_predictions(plan, known_predictions, requested)
         new_predictions = self.answers(plan, request, None, missing_fits)
-        return filled(
+        return merge_runs(
             [self._reuse_predictions(plan, known_predictions, requested_fits), new_predictions]
         )
 
@@ -150,7 +150,7 @@ class Asking:
             The predictions.
         """
         seed = self._next_seed()
-        run = RunOptions(self.executor, seed, only, self.fit_store, needed, self.steps)
+        run_options = RunOptions(self.executor, seed, only, self.fit_store, needed, self.steps)
         all_requests = request.all_requests
         predictions_by_key: dict[tuple[Response, int, int], Answers] = {}
         n_fits: dict[str, int] = {}
@@ -162,7 +162,7 @@ class Asking:
                     "'10-fold', or use engine='generic'."
                 )
             joined_request = replace(requests[0], also=tuple(requests[1:]))
-            predictions = engine.run(self.family, self.data, plan, joined_request, run)
+            predictions = engine.run(self.family, self.data, plan, joined_request, run_options)
             n_fits[engine.name] = predictions.n_fits
             predictions_of_requests = (replace(predictions, also=()), *predictions.also)
             for one_request, request_predictions in zip(
@@ -170,7 +170,7 @@ class Asking:
             ):
                 predictions_by_key[one_request.key] = request_predictions
         first_predictions, *further_predictions = (
-            predictions_by_key[asked_request.key] for asked_request in all_requests
+            predictions_by_key[single_request.key] for single_request in all_requests
         )
         return replace(
             first_predictions, also=tuple(further_predictions), n_fits=sum(n_fits.values())
@@ -202,10 +202,10 @@ class Asking:
             )
         seed = self._next_seed()
         for fit in fits.tolist():
-            rows, counts = plan.train_rows(fit)
-            data = self.data.subset(rows if counts is None else np.repeat(rows, counts))
+            rows, row_counts = plan.train_rows(fit)
+            data = self.data.subset(rows if row_counts is None else np.repeat(rows, row_counts))
             random_key = (seed, fit) if self.family.is_random else None
-            yield fitted_on_all(self.family, int(only[fit]), data, random_key)
+            yield fit_on_all_rows(self.family, int(only[fit]), data, random_key)
 
     def _next_seed(self) -> int:
         seed = np.random.SeedSequence([self.seed, self.passes]).generate_state(1)[0]
@@ -228,9 +228,9 @@ class Asking:
             requests_by_engine.setdefault(engine.name if can_share_run else key, (engine, []))[
                 1
             ].append(request)
-        runs = list(requests_by_engine.values())
-        self.engine = runs[0][0].name
-        return runs
+        engine_requests = list(requests_by_engine.values())
+        self.engine = engine_requests[0][0].name
+        return engine_requests
 
     def _reuse_predictions(
         self, plan: Plan, stored_predictions: Answers, needed_fits: np.ndarray | None

@@ -12,15 +12,15 @@ from truerisk.core.arguments import check_has_name, mention, refuse_class
 from truerisk.core.errors import CompiledModuleWarning, NoEngine, UnknownName, warn
 from truerisk.core.family import Family
 from truerisk.core.identity import imported_class
-from truerisk.core.registry import Registry, entries_of_table, is_present
+from truerisk.core.registry import Registry, is_present, parse_registry_table
 from truerisk.data.data import Data
 from truerisk.data.rows import n_columns
-from truerisk.kernels import why_not
+from truerisk.kernels import unavailability_reason
 from truerisk.plan.plan import Plan
 
 registry = Registry(
     "engine",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.engines",
         """
     knn  neighbours.knn:NearestNeighbours
@@ -52,7 +52,7 @@ registry = Registry(
     ),
 )
 
-LEARNERS = {
+LEARNERS_BY_ENGINE = {
     "knn": "sklearn.neighbors: KNeighborsClassifier KNeighborsRegressor",
     "interval": "truerisk.models.interval_classifier: IntervalClassifier",
     "tree": """
@@ -141,7 +141,7 @@ def choose_engine(
     'generic'
     """
     if not (isinstance(requested, str) and requested == "auto"):
-        engine = _engine(requested)
+        engine = _resolve_engine(requested)
         reason = _refusal_reason(engine, family, data, plan, request)
         if reason is not None:
             message = f"engine '{engine.name}' cannot answer: {reason} Use engine='auto'."
@@ -150,19 +150,22 @@ def choose_engine(
     refusals: dict[str, str] = {}
     engine_names = _engines_serving(type(family.last))
     for name in registry:
-        if name in LEARNERS and name not in engine_names:
+        if name in LEARNERS_BY_ENGINE and name not in engine_names:
             continue
         if not is_present(registry[name].module):
             refusals[name] = f"{registry[name].module} is missing from this installation."
             continue
         engine = registry.load(name)()
         reason = _refusal_reason(engine, family, data, plan, request)
-        reason = reason or _reason_to_fit(engine, family, data, plan)
+        reason = reason or _reason_to_fit_learner(engine, family, data, plan)
         if reason is None:
             # A faster engine refused only because the compiled module is missing.
-            missing_module = why_not() if refusals else None
-            if missing_module is not None and f"{missing_module}." in refusals.values():
-                _warn_of_missing_module(missing_module)
+            missing_module_reason = unavailability_reason() if refusals else None
+            if (
+                missing_module_reason is not None
+                and f"{missing_module_reason}." in refusals.values()
+            ):
+                _warn_of_missing_module(missing_module_reason)
             return engine, refusals
         refusals[name] = reason
     names_by_reason: dict[str, list[str]] = {}
@@ -194,7 +197,7 @@ def _refusal_reason(
     return engine.refuse(family, data, plan, request)
 
 
-def _reason_to_fit(engine: Engine, family: Family, data: Data, plan: Plan) -> str | None:
+def _reason_to_fit_learner(engine: Engine, family: Family, data: Data, plan: Plan) -> str | None:
     """Return why the learner itself is fitted although the engine supports it, or None."""
     # Training sets of at most 20 rows never cause scikit-learn's warning of many classes.
     has_many_classes = data.n_classes > MAX_CLASSES_WITHOUT_WARNING
@@ -217,8 +220,10 @@ def _engines_serving(learner: type) -> frozenset[str]:
     if learner not in _ENGINE_NAMES_BY_LEARNER:
         _ENGINE_NAMES_BY_LEARNER[learner] = frozenset(
             name
-            for name in LEARNERS
-            if any(imported_class(class_path) is learner for class_path in places_of(name))
+            for name in LEARNERS_BY_ENGINE
+            if any(
+                imported_class(class_path) is learner for class_path in learner_class_paths(name)
+            )
         )
     return _ENGINE_NAMES_BY_LEARNER[learner]
 
@@ -227,10 +232,10 @@ _ENGINE_NAMES_BY_LEARNER: WeakKeyDictionary[type, frozenset[str]] = WeakKeyDicti
 
 
 @cache
-def places_of(engine_name: str) -> tuple[str, ...]:
+def learner_class_paths(engine_name: str) -> tuple[str, ...]:
     """Return the learner classes listed for an engine in LEARNERS, each as "module:Class"."""
     table_lines = (
-        table_line.split() for table_line in cleandoc(LEARNERS[engine_name]).splitlines()
+        table_line.split() for table_line in cleandoc(LEARNERS_BY_ENGINE[engine_name]).splitlines()
     )
     return tuple(module + name for module, *names in table_lines for name in names)
 
@@ -246,7 +251,7 @@ def _warn_of_missing_module(reason: str) -> None:
     )
 
 
-def _engine(name_or_engine: Any) -> Engine:
+def _resolve_engine(name_or_engine: Any) -> Engine:
     if isinstance(name_or_engine, Engine):
         check_has_name("engine", name_or_engine)
         return name_or_engine

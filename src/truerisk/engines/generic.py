@@ -13,11 +13,11 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.running.doors import copies
-from truerisk.engines.running.fitting import asker_of
+from truerisk.engines.running.doors import copies_module
+from truerisk.engines.running.fitting import find_output_hook
 from truerisk.engines.running.jobs import run_jobs
 from truerisk.plan.answers import Answers
-from truerisk.plan.plan import EXTRAS, Plan
+from truerisk.plan.plan import EXTRA_REQUEST_TYPES, Plan
 
 
 @frozen
@@ -52,7 +52,7 @@ class Generic(Engine):
     batch: int | None = None
 
     name: ClassVar[str] = "generic"
-    serves: ClassVar[frozenset[str]] = frozenset(EXTRAS)
+    serves: ClassVar[frozenset[str]] = frozenset(EXTRA_REQUEST_TYPES)
     cuts_columns: ClassVar[bool] = True
     answers_extras: ClassVar[bool] = True
     leaves_out: ClassVar[bool] = True
@@ -63,15 +63,19 @@ class Generic(Engine):
 
     @override
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        asker = asker_of(plan)
-        return None if asker is None else asker.refusal(family, request)
+        extra_outputs = find_output_hook(plan)
+        return None if extra_outputs is None else extra_outputs.refusal(family, request)
 
     @override
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        asker = asker_of(plan)
-        predictions = None if asker is None else asker.answers(self, family, data, request, run)
+        extra_outputs = find_output_hook(plan)
+        predictions = (
+            None
+            if extra_outputs is None
+            else extra_outputs.answers(self, family, data, request, run)
+        )
         if predictions is not None:
             return predictions
         jobs = [
@@ -89,13 +93,15 @@ class Generic(Engine):
         )
         if plan.blocks.counts is None:
             return predictions
-        return replace(predictions, notes=predictions.notes + copies().copies_note(family, plan))
+        return replace(
+            predictions, notes=predictions.notes + copies_module().copies_note(family, plan)
+        )
 
 
 def _requested_candidates(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
     """Return the candidates that are requested in this fit."""
-    if run.only is not None:
-        return [int(run.only[fit])]
-    if run.needed is not None:
-        return [int(candidate) for candidate in np.flatnonzero(run.needed[:, fit])]
+    if run.candidate_by_fit is not None:
+        return [int(run.candidate_by_fit[fit])]
+    if run.is_needed is not None:
+        return [int(candidate) for candidate in np.flatnonzero(run.is_needed[:, fit])]
     return list(range(n_candidates))

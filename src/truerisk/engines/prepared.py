@@ -1,8 +1,8 @@
 """Checks and conversion of the tables that preprocessing steps pass to the learner.
 
 Beyond some sizes of numbers closed forms overflow where the learners themselves do not
-(`squares_fit`). A sparse table is made dense for engines that work on dense tables. Each engine has
-to know how its learner computes with a sparse table.
+(`has_safe_squares`). A sparse table is made dense for engines that work on dense tables. Each
+engine has to know how its learner computes with a sparse table.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from truerisk.core.errors import is_failure
-from truerisk.core.identity import entry_of
+from truerisk.core.identity import find_class_entry
 
 # Numbers must lie in this range because closed forms multiply sums of squares, which gives 1e240.
-LARGEST_NUMBER, SMALLEST_NUMBER = 1e60, 1e-60
+LARGEST_SAFE_NUMBER, SMALLEST_SAFE_NUMBER = 1e60, 1e-60
 # Sparse tables with more cells than this are not made dense; a table of this size takes 256 MiB.
-MOST_CELLS = 2**25
+MAX_DENSE_CELLS = 2**25
 # Sparse tables with up to this number of cells are made dense, however many zeros they hold.
-FEW_CELLS = 2**20
+MAX_CELLS_ALWAYS_DENSE = 2**20
 # Larger sparse tables are made dense if they have at most this many cells per nonzero cell.
 # In emptier tables writing the zeros takes longer than the fits save.
 MAX_CELLS_PER_NONZERO = 100
@@ -28,26 +28,26 @@ MAX_CELLS_PER_NONZERO = 100
 T = TypeVar("T")
 
 
-def squares_fit(table: Any) -> bool:
+def has_safe_squares(table: Any) -> bool:
     """Return True if products of squared cells neither overflow nor underflow in any column."""
     if hasattr(table, "tocsr"):
-        return bool((np.abs(table.data) <= LARGEST_NUMBER).all())
+        return bool((np.abs(table.data) <= LARGEST_SAFE_NUMBER).all())
     columns = np.asarray(table).reshape(len(table), -1)
     if not columns.size:
         return True
     # Most tables pass this check of the whole table, which avoids the check of each column.
-    if (np.abs(columns[0]) >= SMALLEST_NUMBER).all():
-        return bool(columns.min() >= -LARGEST_NUMBER and columns.max() <= LARGEST_NUMBER)
+    if (np.abs(columns[0]) >= SMALLEST_SAFE_NUMBER).all():
+        return bool(columns.min() >= -LARGEST_SAFE_NUMBER and columns.max() <= LARGEST_SAFE_NUMBER)
     largest_values = np.maximum(columns.max(axis=0), -columns.min(axis=0))
     return bool(
         (
-            (largest_values <= LARGEST_NUMBER)
-            & ((largest_values >= SMALLEST_NUMBER) | (largest_values == 0))
+            (largest_values <= LARGEST_SAFE_NUMBER)
+            & ((largest_values >= SMALLEST_SAFE_NUMBER) | (largest_values == 0))
         ).all()
     )
 
 
-def unless_it_fails(prepare: Callable[[], T]) -> T | None:
+def call_or_none(function: Callable[[], T]) -> T | None:
     """Return the result of third-party code, or None if that code raises an exception.
 
     The learner is then fitted itself, and its own error message says what is wrong. Where
@@ -55,56 +55,58 @@ def unless_it_fails(prepare: Callable[[], T]) -> T | None:
     release of scikit-learn; a failure of the compiled code itself is an error.
     """
     try:
-        return prepare()
+        return function()
     except BaseException as error:
         if not is_failure(error):
             raise
         return None
 
 
-class OwnArithmetic(Exception):
+class LearnerFitNeeded(Exception):
     """Signal that the learner computes differently with the output of a step, or refuses it."""
 
 
-def dense(table: Any) -> np.ndarray:
-    """Return the output of a step as a finite float64 array, or raise OwnArithmetic.
+def to_dense_float64(table: Any) -> np.ndarray:
+    """Return the output of a step as a finite float64 array, or raise LearnerFitNeeded.
 
     The learner computes in float64 too.
     """
-    return as_doubles(plain_array(table), squares_fit)
+    return as_doubles(plain_array(table), has_safe_squares)
 
 
 def plain_array(table: Any) -> np.ndarray:
-    """Return the table as an array, or raise OwnArithmetic if it is sparse or float32."""
+    """Return the table as an array, or raise LearnerFitNeeded if it is sparse or float32."""
     if hasattr(table, "toarray"):
-        raise OwnArithmetic("sparse")
+        raise LearnerFitNeeded("sparse")
     array = np.asarray(table)
     if array.dtype.kind == "f" and array.dtype.itemsize < 8:
-        raise OwnArithmetic("in single precision")
+        raise LearnerFitNeeded("in single precision")
     return array
 
 
 def as_doubles(table: Any, is_acceptable: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Return a step's output as float64, or raise OwnArithmetic unless `is_acceptable` is true."""
+    """Return the output as float64, or raise LearnerFitNeeded unless `is_acceptable` is true."""
     dense_table = table.toarray() if hasattr(table, "toarray") else table
     array = np.ascontiguousarray(dense_table, dtype=np.float64)
     if not array.size or not is_acceptable(array):
-        raise OwnArithmetic("empty, not finite, too large or too small")
+        raise LearnerFitNeeded("empty, not finite, too large or too small")
     return array
 
 
-def is_bearable(table: Any) -> bool:
+def can_be_dense(table: Any) -> bool:
     """Return True unless the table is sparse and too large, or too empty, to be made dense."""
     if not hasattr(table, "toarray"):
         return True
     n_cells = int(np.prod(table.shape, dtype=np.float64))
-    return n_cells <= MOST_CELLS and n_cells <= max(FEW_CELLS, MAX_CELLS_PER_NONZERO * table.nnz)
+    return n_cells <= MAX_DENSE_CELLS and n_cells <= max(
+        MAX_CELLS_ALWAYS_DENSE, MAX_CELLS_PER_NONZERO * table.nnz
+    )
 
 
 def as_dense(table: Any) -> Any:
-    """Return the table as a dense array, or raise OwnArithmetic if it is too large or too empty."""
-    if not is_bearable(table):
-        raise OwnArithmetic("sparse, and too large or too empty")
+    """Return a dense array, or raise LearnerFitNeeded if the table is too large or too empty."""
+    if not can_be_dense(table):
+        raise LearnerFitNeeded("sparse, and too large or too empty")
     return table.toarray() if hasattr(table, "toarray") else table
 
 
@@ -112,27 +114,27 @@ EXACT_SOLVERS = ("full", "covariance_eigh")
 POSSIBLY_EXACT_SOLVERS = ("auto", *EXACT_SOLVERS)
 
 
-def _quantiles_draw(step: Any, n_rows: int) -> bool:
+def _quantiles_are_random(step: Any, n_rows: int) -> bool:
     return step.subsample is not None and n_rows > step.subsample
 
 
-def _bins_draw(step: Any, n_rows: int) -> bool:
-    return step.strategy == "kmeans" or _quantiles_draw(step, n_rows)
+def _bins_are_random(step: Any, n_rows: int) -> bool:
+    return step.strategy == "kmeans" or _quantiles_are_random(step, n_rows)
 
 
 RANDOM_STEPS: Mapping[str, Callable[[Any, int], bool]] = {
     "sklearn.decomposition:PCA": lambda step, n_rows: (
         getattr(step, "_fit_svd_solver", None) not in EXACT_SOLVERS
     ),
-    "sklearn.preprocessing:QuantileTransformer": _quantiles_draw,
-    "sklearn.preprocessing:KBinsDiscretizer": _bins_draw,
+    "sklearn.preprocessing:QuantileTransformer": _quantiles_are_random,
+    "sklearn.preprocessing:KBinsDiscretizer": _bins_are_random,
 }
 
 
-def may_not_draw(step: Any) -> bool:
+def may_be_nonrandom(step: Any) -> bool:
     """Return True if a step without a seed may turn out, after its fit, not to be random."""
     solver = getattr(step, "svd_solver", "auto")
-    return entry_of(step, RANDOM_STEPS) is not None and solver in POSSIBLY_EXACT_SOLVERS
+    return find_class_entry(step, RANDOM_STEPS) is not None and solver in POSSIBLY_EXACT_SOLVERS
 
 
 def has_drawn_numbers(steps: Iterable[Any], n_rows: int) -> bool:
@@ -144,7 +146,7 @@ def has_drawn_numbers(steps: Iterable[Any], n_rows: int) -> bool:
         draws_numbers(step, n_rows)
         for step in steps
         if getattr(step, "random_state", 0) is None
-        and (draws_numbers := entry_of(step, RANDOM_STEPS)) is not None
+        and (draws_numbers := find_class_entry(step, RANDOM_STEPS)) is not None
     )
 
 
@@ -155,21 +157,21 @@ def fit_and_transform(step: Any, X: Any, y: np.ndarray | None) -> Any:
     return step.fit(X, y).transform(X)
 
 
-class BegunSteps(Protocol):
+class FittedTransformers(Protocol):
     """Fitted preprocessing steps, with their training table and the transformation of test rows."""
 
     @property
-    def fitted(self) -> list[Any]:
+    def transformers(self) -> list[Any]:
         """Return the fitted steps."""
 
     @property
-    def table(self) -> Any:
+    def train_table(self) -> Any:
         """Return the transformed training table."""
 
-    def test_table(self, number: int, X: Any) -> Any:
+    def transform_test_set(self, number: int, X: Any) -> Any:
         """Transform the rows X of the test set with this number."""
 
 
-Begin = Callable[[int, Any, np.ndarray], BegunSteps]
+StepFitter = Callable[[int, Any, np.ndarray], FittedTransformers]
 """Function of the number of steps in closed form, the training table they return, and its labels.
 """

@@ -10,17 +10,17 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import SURVIVAL_METHOD, Family
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import PIPELINE, is_exactly, is_from, is_plain
+from truerisk.core.identity import PIPELINE, is_exact_instance, is_exactly, is_from
 from truerisk.core.registry import check_present, is_present
 from truerisk.data.data import Data
-from truerisk.engines.prepared import may_not_draw
+from truerisk.engines.prepared import may_be_nonrandom
 
 PREPARATION_MODULE = "truerisk.engines.preparation.fitted"
 # These transformers treat a row in the same way whichever rows they were fitted on.
 STATELESS_STEPS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
 )
-ELSEWHERE = -1
+NOT_IN_GROUP = -1
 # These are parameters of the pipeline itself.
 PIPELINE_PARAMETERS = {"memory", "verbose", "transform_input"}
 MAX_LISTED_CLASSES = 3  # A refusal message lists at most this number of classes.
@@ -102,7 +102,7 @@ class Group:
             The positions.
         """
         is_match = only == self.candidates[:, None]
-        return np.where(is_match.any(axis=0), is_match.argmax(axis=0), ELSEWHERE)
+        return np.where(is_match.any(axis=0), is_match.argmax(axis=0), NOT_IN_GROUP)
 
     def part(self, places: np.ndarray) -> Group:
         """Return the group of the candidates at these positions of this group.
@@ -130,16 +130,16 @@ def family_refusal(
     pipeline, whose steps can be fitted separately from the learner.
     """
     is_piped, learner = family.is_piped, family.last
-    if is_piped and needs_separate_steps and (reason := why_not_apart(family)) is not None:
+    if is_piped and needs_separate_steps and (reason := separate_steps_refusal(family)) is not None:
         return reason
     if is_piped and not is_exactly(family.estimator, PIPELINE):
         return f"{_class_path(family.estimator)} is a pipeline of its own, which may do otherwise."
-    if not is_plain(learner, *served_classes):
+    if not is_exact_instance(learner, *served_classes):
         is_known_package = is_from(learner, "sklearn", "truerisk")
-        names_all = len(served_classes) <= MAX_LISTED_CLASSES
+        lists_all_classes = len(served_classes) <= MAX_LISTED_CLASSES
         names = (
             " or ".join(served_class.__name__ for served_class in served_classes)
-            if names_all
+            if lists_all_classes
             else "one that it reads"
         )
         learner_name = type(learner).__name__ if is_known_package else _class_path(learner)
@@ -158,12 +158,12 @@ def family_refusal(
 def fit_steps(*arguments: Any) -> tuple[Any, list[Any]]:
     """Fit the steps before a learner on a training set; see `preparation.fitted.fitted_steps`."""
     check_present(PREPARATION_MODULE)
-    from truerisk.engines.preparation.fitted import fitted_steps
+    from truerisk.engines.preparation.fitted import fit_preprocessing_steps
 
-    return fitted_steps(*arguments)
+    return fit_preprocessing_steps(*arguments)
 
 
-def why_not_apart(family: Family) -> str | None:
+def separate_steps_refusal(family: Family) -> str | None:
     """Return why the steps of a pipeline cannot be fitted separately from its learner, or None.
 
     The result is None for estimators that are no pipeline.
@@ -222,7 +222,7 @@ def _has_random_steps(family: Family) -> bool:
     for model in map(family.make, range(len(family))):
         for name in family.random_parameters(model):
             step, _, parameter = name.partition("__")
-            may_be_deterministic = parameter == "random_state" and may_not_draw(
+            may_be_deterministic = parameter == "random_state" and may_be_nonrandom(
                 model.named_steps[step]
             )
             if not name.startswith(family.prefix) and not may_be_deterministic:
@@ -230,29 +230,31 @@ def _has_random_steps(family: Family) -> bool:
     return False
 
 
-def groups_along(family: Family, names: Sequence[str]) -> list[Group]:
+def group_candidates(family: Family, names: Sequence[str]) -> list[Group]:
     """Group the candidates that agree in everything except these hyperparameters of the learner."""
     fixed_parameters = set(family.named)
     for name in names:
         fixed_parameters.discard(family.prefix + name)
     if not fixed_parameters:  # In most grids only these hyperparameters vary.
         return [_make_group(family, range(len(family)))]
-    numbers_by_key: dict[str, list[int]] = {}
+    candidates_by_key: dict[str, list[int]] = {}
     for candidate, params in enumerate(family.candidates):
         key = settings_key({name: params[name] for name in params.keys() & fixed_parameters})
-        numbers_by_key.setdefault(key, []).append(candidate)
-    return [_make_group(family, candidate_numbers) for candidate_numbers in numbers_by_key.values()]
+        candidates_by_key.setdefault(key, []).append(candidate)
+    return [
+        _make_group(family, candidate_numbers) for candidate_numbers in candidates_by_key.values()
+    ]
 
 
 def steps_key(family: Family, candidate: int) -> str:
     """Return a key that is equal for candidates whose preprocessing steps have equal settings."""
     params = family.candidates[candidate]
     # These parameters replace the learner itself.
-    learner_params = {"steps", family.prefix.removesuffix("__")}
+    learner_param_names = {"steps", family.prefix.removesuffix("__")}
     step_params = {
         name: value
         for name, value in params.items()
-        if not name.startswith(family.prefix) and name not in learner_params
+        if not name.startswith(family.prefix) and name not in learner_param_names
     }
     return settings_key(step_params)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.arguments import as_array, check_level, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.formats import escape_and_truncate, risk, sureness
+from truerisk.core.formats import escape_and_truncate, format_risk, format_uncertainty
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.row_losses import ZeroOne
@@ -19,11 +19,11 @@ from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.methods.bayesian_error import BayesianError
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.interval import Interval
-from truerisk.results.records import Shown
+from truerisk.results.records import DisplayedResult
 
 
 @frozen
-class RulePosterior(Shown):
+class RulePosterior(DisplayedResult):
     """Posterior distribution of the error of a linear rule.
 
     `value` is the posterior mean and `log_value` its logarithm, which is finite even if `value`
@@ -48,27 +48,30 @@ class RulePosterior(Shown):
     def interval(self, level: float = 0.95) -> Interval:
         """Return the equal-tailed credible interval of the exact posterior distribution."""
         check_level("level", level)
-        return Interval(*self._posterior("interval").interval(level), "credible", level)
+        return Interval(*self._require_distribution("interval").interval(level), "credible", level)
 
     def cdf(self, e: float) -> float:
         """Return the posterior probability that the error is at most `e`."""
-        return self._posterior("distribution").cdf(float(e))
+        return self._require_distribution("distribution").cdf(float(e))
 
     def __str__(self) -> str:
-        error_text = sureness(self.std_error, None if self.law is None else self.interval())
+        error_text = format_uncertainty(
+            self.std_error, None if self.law is None else self.interval()
+        )
         class_errors = zip(self.classes, self.per_class, strict=True)
         classes = ", ".join(
-            f"{escape_and_truncate(str(name), 40)} {risk(error)}" for name, error in class_errors
+            f"{escape_and_truncate(str(name), 40)} {format_risk(error)}"
+            for name, error in class_errors
         )
         interval_note = (
             "" if self.why_none is None else f"\nnote: no interval is stated: {self.why_none}"
         )
         return (
-            f"error {risk(self.value)}{error_text}, prior {self.prior}; by class "
+            f"error {format_risk(self.value)}{error_text}, prior {self.prior}; by class "
             f"{classes}{interval_note}"
         )
 
-    def _posterior(self, requested_name: str) -> ErrorDistribution:
+    def _require_distribution(self, requested_name: str) -> ErrorDistribution:
         if self.why_none is not None:
             raise Refusal(f"no {requested_name} is stated: {self.why_none}.")
         if self.law is None:
@@ -162,30 +165,34 @@ def bayesian_error(
         raise BadData("coef and intercept must be finite numbers.")
     if data.non_finite is not None:
         raise BadData(data.non_finite)
-    codes = tuple(range(data.n_classes))
-    rules = LinearRules(0, np.zeros(1, np.intp), slopes[None], intercepts[None], codes)
+    class_codes = tuple(range(data.n_classes))
+    rules = LinearRules(0, np.zeros(1, np.intp), slopes[None], intercepts[None], class_codes)
     rows = ScaledRows.from_array(data.X, data.class_codes, standardize=standardize)
     if rows.X.shape[1] != rules.coefficients.shape[2]:
         raise BadData(
             f"coef has {rules.coefficients.shape[2]} features and X {rows.X.shape[1]} columns."
         )
-    shares = method.shares(rows, rules)
-    errors_of_pairs = errors_by_class_pair(rows, rules, shares, method.priors(rows, rules, data))
+    class_priors = method.shares(rows, rules)
+    errors_of_pairs = errors_by_class_pair(
+        rows, rules, class_priors, method.priors(rows, rules, data)
+    )
     log_value = float(np.logaddexp.reduce([pair.log_means() for pair in errors_of_pairs])[0])
-    why_none = errors_of_pairs[0].too_wide(0) if len(errors_of_pairs) == 1 else None
+    why_none = errors_of_pairs[0].no_interval_reason(0) if len(errors_of_pairs) == 1 else None
     only_pair = errors_of_pairs[0] if len(errors_of_pairs) == 1 and why_none is None else None
     per_class = np.zeros(data.n_classes)
-    for (k, m), pair in zip(rules.class_pairs(), errors_of_pairs, strict=True):
-        per_class[[k, m]] += [float(errors.mean()[0]) for errors in pair.classes]
+    for (first_class, second_class), pair in zip(rules.class_pairs(), errors_of_pairs, strict=True):
+        per_class[[first_class, second_class]] += [
+            float(errors.mean()[0]) for errors in pair.classes
+        ]
     return RulePosterior(
         value=float(np.exp(log_value)),
         log_value=log_value,
         per_class=tuple(per_class.tolist()),
         classes=tuple(data.class_labels.tolist()),
-        gamma=tuple(shares.values()),
+        gamma=tuple(class_priors.values()),
         std_error=None if only_pair is None else float(np.sqrt(only_pair.variances[0])) or None,
         prior=prior,
-        law=None if only_pair is None else only_pair.distribution_of(0),
+        law=None if only_pair is None else only_pair.error_distribution(0),
         why_none=why_none,
     )
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from truerisk.core.arguments import refuses_old_names
 from truerisk.core.family import Family
-from truerisk.core.progress import shows_progress
-from truerisk.estimation.problem import Problem, problem_of_call, with_checks
-from truerisk.estimation.run import compute, curve_of
+from truerisk.core.progress import displays_progress
+from truerisk.estimation.problem import EstimationProblem, problem_from_arguments, with_checks
+from truerisk.estimation.run import compute_risks, to_risk_curve
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import as_method, default_name
+from truerisk.methods.words import as_method, name_default_method
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
 
 
 @refuses_old_names
-@shows_progress
+@displays_progress
 def estimate_risk(
     model: Any,
     X: Any,
@@ -125,7 +125,7 @@ def estimate_risk(
     >>> print(tr.estimate_risk(GaussianNB(), X, y, cv="5x10-fold"))
     risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0054, 0.0599] (beta-cv)
     """
-    problem = problem_of_call(
+    problem = problem_from_arguments(
         Family.from_grid(model),
         X,
         y,
@@ -149,7 +149,7 @@ def estimate_risk(
 
 
 @refuses_old_names
-@shows_progress
+@displays_progress
 def risk_curve(
     model: Any,
     grid: Any,
@@ -237,7 +237,7 @@ def risk_curve(
     >>> curve.best_params
     {'n_neighbors': 1}
     """
-    problem = problem_of_call(
+    problem = problem_from_arguments(
         Family.from_grid(model, grid),
         X,
         y,
@@ -260,14 +260,16 @@ def risk_curve(
     return curve
 
 
-def _compute_curve(problem: Problem, cv: Any, *, checks: bool) -> RiskCurve:
+def _compute_curve(problem: EstimationProblem, cv: Any, *, checks: bool) -> RiskCurve:
     """Compute the risk curve, with calibrated intervals if the method averages losses over folds.
 
     If the rule needs standard errors, calibrated intervals are not used, because none is calibrated
     for the settings of a search.
     """
-    method = as_method(default_name(problem.data) if cv is None else cv)
+    method = as_method(name_default_method(problem.data) if cv is None else cv)
     problem = with_checks(problem, checks, goes_forward=method.goes_forward)
     averages_losses = isinstance(method, Averaged) or method.tunes_inside
-    uses_calibrated = averages_losses and not problem.rule.needs_std_errors
-    return curve_of(compute(replace(problem, calibrated=uses_calibrated), method))
+    uses_calibrated_interval = averages_losses and not problem.rule.needs_std_errors
+    return to_risk_curve(
+        compute_risks(replace(problem, uses_calibrated_interval=uses_calibrated_interval), method)
+    )

@@ -36,7 +36,7 @@ MODELS_NEEDING_ROUTING = (
 """Models that pass sample weights to the inner estimator only if metadata routing is enabled."""
 
 
-def params_of_fits(
+def prepare_fit_params(
     family: Family, data: Data, sample_weight: Any, fit_params: Any
 ) -> dict[str, Any]:
     """Return the keyword arguments of `fit`, with weights and groups; raise if they are invalid."""
@@ -51,8 +51,8 @@ def params_of_fits(
         _refuse_row_params_with_resampler(family, params, data.n_rows)
         refuse_stopping_rows(params, data)
     if data.groups is not None:
-        warn_of_cut_groups(family, data)
-    return with_params_for_inner_splits(family, data, params)
+        warn_of_split_groups(family, data)
+    return add_inner_split_params(family, data, params)
 
 
 def fit_params_with_weight(
@@ -126,17 +126,17 @@ def _refuse_row_params_with_resampler(
     """
     if not family.is_piped:
         return
-    row_params = [name for name, value in fit_params.items() if has_row_entries(value, n_rows)]
-    plain_steps = [step for name, step in family.estimator.steps if name not in family.named]
+    row_param_names = [name for name, value in fit_params.items() if has_row_entries(value, n_rows)]
+    fixed_steps = [step for name, step in family.estimator.steps if name not in family.named]
     grid_values = [value for setting in family.candidates for value in setting.values()]
     resamplers = {
         type(step_or_value).__name__
-        for step_or_value in (*plain_steps, *grid_values)
+        for step_or_value in (*fixed_steps, *grid_values)
         if hasattr(step_or_value, "fit_resample")
     }
-    if row_params and resamplers:
+    if row_param_names and resamplers:
         raise Refusal(
-            f"{', '.join(row_params)} has an entry for each row, and "
+            f"{', '.join(row_param_names)} has an entry for each row, and "
             f"{', '.join(sorted(resamplers))} "
             "changes the rows that the learner sees: what belongs to a row is lost there. Leave it "
             "out, or weigh the classes by class_weight= instead of resampling them."
@@ -148,7 +148,7 @@ STOPPING_SET_NAMES = (
     "eval_X",
     "X_val",
 )  # names of fit parameters that hold early-stopping rows
-EARLY_STOPPING = "truerisk.models.early_stopping:EarlyStopping"
+EARLY_STOPPING_CLASS = "truerisk.models.early_stopping:EarlyStopping"
 # In histogram gradient boosting early_stopping="auto" means True above this number of rows.
 MAX_ROWS_WITHOUT_STOPPING = 10_000
 STOPPING_ADVICE = "tr.models.EarlyStopping(model) sets rows of each training set aside"
@@ -160,32 +160,30 @@ def refuse_stopping_rows(params: Mapping[str, Any], data: Data) -> None:
         if name.rpartition("__")[2] not in STOPPING_SET_NAMES or value is None:
             continue
         for table in _feature_tables(value):
-            n_known = _n_shared_rows(table, data.X)
-            if n_known is None:
+            n_shared = _n_shared_rows(table, data.X)
+            if n_shared is None:
                 raise Refusal(
                     f"whether {name} holds rows of X cannot be seen ({type(table).__name__}): "
                     f"{STOPPING_ADVICE}."
                 )
-            if n_known:
+            if n_shared:
                 raise Refusal(
-                    f"{n_known} rows of {name} are rows of X: they would say when fits end that "
+                    f"{n_shared} rows of {name} are rows of X: they would say when fits end that "
                     f"are tested on them, and the estimate would be too good. {STOPPING_ADVICE}."
                 )
 
 
-def with_params_for_inner_splits(
-    family: Family, data: Data, params: dict[str, Any]
-) -> dict[str, Any]:
+def add_inner_split_params(family: Family, data: Data, params: dict[str, Any]) -> dict[str, Any]:
     """Pass groups, times and blocks to a learner that splits rows itself, unless they are given.
 
     `EarlyStopping` uses the groups to hold rows out. A search of this package also uses the times
     and the blocks.
     """
-    is_own_search = is_honest_search(family.last)
-    if not is_own_search and not is_a(family.last, EARLY_STOPPING):
+    is_truerisk_search = is_honest_search(family.last)
+    if not is_truerisk_search and not is_a(family.last, EARLY_STOPPING_CLASS):
         return params
     row_arrays: dict[str, Any] = {"groups": data.groups}
-    if is_own_search:
+    if is_truerisk_search:
         row_arrays |= {"time": data.time, "block": data.block}
         if data.block is not None and data.places is None:
             row_arrays["groups"] = None  # Block labels were already copied to the groups.
@@ -199,7 +197,7 @@ def with_params_for_inner_splits(
     } | params
 
 
-def warn_of_cut_groups(family: Family, data: Data) -> None:
+def warn_of_split_groups(family: Family, data: Data) -> None:
     """Warn if a learner's early stopping holds out single rows although groups are given."""
     if not any(_draws_stopping_rows(setting, data.n_rows) for setting in family.settings):
         return
@@ -243,7 +241,10 @@ def _n_shared_rows(table: Any, X: Any) -> int | None:
         return None
     if len(table_columns) != len(X_columns):
         return 0
-    codes_by_column = [_encode_cells(a, b) for a, b in zip(X_columns, table_columns, strict=True)]
+    codes_by_column = [
+        _encode_cells(X_column, table_column)
+        for X_column, table_column in zip(X_columns, table_columns, strict=True)
+    ]
     if not codes_by_column:
         return 0
     n_rows = len(X_columns[0])
@@ -262,13 +263,13 @@ def _columns(table: Any) -> list[np.ndarray] | None:
     return list(array.T) if array.ndim == 2 else None
 
 
-def _encode_cells(own_cells: np.ndarray, table_cells: np.ndarray) -> np.ndarray:
+def _encode_cells(X_cells: np.ndarray, table_cells: np.ndarray) -> np.ndarray:
     """Encode one column of both tables as integers, so that equal cells get equal codes."""
-    are_numeric = all(column.dtype.kind in "biuf" for column in (own_cells, table_cells))
+    are_numeric = all(column.dtype.kind in "biuf" for column in (X_cells, table_cells))
     if are_numeric:
-        cells = np.concatenate([own_cells.astype(np.float64), table_cells.astype(np.float64)])
+        cells = np.concatenate([X_cells.astype(np.float64), table_cells.astype(np.float64)])
     else:
         cells = np.array(
-            [str(cell) for column in (own_cells, table_cells) for cell in column.tolist()]
+            [str(cell) for column in (X_cells, table_cells) for cell in column.tolist()]
         )
     return np.unique(cells, return_inverse=True)[1].ravel()

@@ -8,28 +8,28 @@ from dataclasses import asdict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.formats import params_text
+from truerisk.core.formats import format_params
 from truerisk.core.frozen import frozen
-from truerisk.methods.words import as_method, default_name
+from truerisk.methods.words import as_method, name_default_method
 from truerisk.results.records import Count, Share
 
 if TYPE_CHECKING:
     from truerisk.core.family import Family
-    from truerisk.estimation.problem import Problem
+    from truerisk.estimation.problem import EstimationProblem
     from truerisk.results.evaluation import Evaluation
 
 
-def n_parts(rows: Any, methods: Iterable[Any]) -> int:
+def max_n_parts(rows: Any, methods: Iterable[Any]) -> int:
     """Return the largest number of parts into which one of these methods divides the rows.
 
     The smallest training set of a method is one of its parts. A method with K forecasts has K + 1
     parts. Any other method counts as 2 parts. None among the methods stands for the default method.
 
     >>> from types import SimpleNamespace
-    >>> n_parts(SimpleNamespace(time=None, block=None), [None, "forward-9"])
+    >>> max_n_parts(SimpleNamespace(time=None, block=None), [None, "forward-9"])
     10
     """
-    default_method = default_name(rows)
+    default_method = name_default_method(rows)
     return max(as_method(default_method if name is None else name).n_parts for name in methods)
 
 
@@ -74,7 +74,7 @@ class Stability:
     @property
     def flaw(self) -> tuple[str, str] | None:
         """Field of an invalid record with the reason, or None if the record is valid."""
-        has_candidates = all(c < len(self.candidates) for c in self.frequencies)
+        has_candidates = all(candidate < len(self.candidates) for candidate in self.frequencies)
         return None if has_candidates else ("frequencies", "the counts of settings")
 
     @property
@@ -86,27 +86,27 @@ class Stability:
         return self.agreement
 
     def __str__(self) -> str:
-        counts = "; ".join(
-            f"{params_text(self.candidates[c])} {n} of {self.n_splits}"
-            for c, n in self.frequencies.items()
+        choice_text = "; ".join(
+            f"{format_params(self.candidates[candidate])} {n} of {self.n_splits}"
+            for candidate, n in self.frequencies.items()
         )
-        return f"{self.agreement:.0%} of the outer splits chose the same setting ({counts})"
+        return f"{self.agreement:.0%} of the outer splits chose the same setting ({choice_text})"
 
 
-def outer_folds(problem: Problem, evaluation: Evaluation) -> tuple[OuterFold, ...]:
+def outer_folds(problem: EstimationProblem, evaluation: Evaluation) -> tuple[OuterFold, ...]:
     """Return each outer split's chosen setting and risks, on the scale of the requested score."""
-    inner_method = getattr(problem.testing, "inner_method", None)
-    scale = inner_scale = problem.loss.scale
+    inner_method = getattr(problem.testing_method, "inner_method", None)
+    outer_scale = inner_scale = problem.loss.scale
     # A criterion such as AIC chooses by its own loss, so that the inner risk has another scale.
     if inner_method is not None:
         inner_scale = inner_method.loss_of(
-            problem.data, problem.loss, requested=problem.requested_loss
+            problem.data, problem.loss, requested=problem.is_loss_requested
         ).scale
     folds = []
     for outer_split in evaluation.units:
         fold = OuterFold(
             params=dict(problem.family.candidates[outer_split.candidate]),
-            risk=scale.value(outer_split.risk),
+            risk=outer_scale.value(outer_split.risk),
             inner_risk=inner_scale.value(outer_split.inner_risk),
             best_index=outer_split.candidate,
             repeat=outer_split.repeat,
@@ -118,12 +118,12 @@ def outer_folds(problem: Problem, evaluation: Evaluation) -> tuple[OuterFold, ..
     return tuple(folds)
 
 
-def stability_of(folds: Sequence[OuterFold], best_candidate: int, family: Family) -> Stability:
+def choice_stability(folds: Sequence[OuterFold], best_candidate: int, family: Family) -> Stability:
     """Return how often the outer splits chose the setting that was chosen on all rows."""
-    counts = Counter(map(attrgetter("best_index"), folds))
+    choice_counts = Counter(map(attrgetter("best_index"), folds))
     return Stability(
-        agreement=counts[best_candidate] / len(folds),
-        frequencies=dict(counts.most_common()),
+        agreement=choice_counts[best_candidate] / len(folds),
+        frequencies=dict(choice_counts.most_common()),
         n_splits=len(folds),
         candidates=family.candidates,
     )

@@ -1,4 +1,4 @@
-"""The class `Problem`: a family of models, checked data, and all other arguments of a call."""
+"""`EstimationProblem`: a family of models, checked data, and all other arguments of a call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 from truerisk.checks.rows import event_findings, structure_findings
 from truerisk.contracts import FitStore, Method, Request, Rule, Streams
 from truerisk.core.arguments import check_flag, check_level, mention
-from truerisk.core.errors import BadArgument, Refusal, UnknownName, visible
+from truerisk.core.errors import BadArgument, Refusal, UnknownName, escape_invisible
 from truerisk.core.family import Family
 from truerisk.core.formats import score_of_class
 from truerisk.core.frozen import frozen
@@ -24,11 +24,11 @@ from truerisk.core.registry import check_present
 from truerisk.core.version import __version__
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.asking import Asking
-from truerisk.engines.running.executors import executor_of
-from truerisk.engines.running.fitting import fitted_on_all
+from truerisk.engines.running.executors import resolve_executor
+from truerisk.engines.running.fitting import fit_on_all_rows
 from truerisk.engines.settings import response_refusal
 from truerisk.intervals import as_form
-from truerisk.intervals.choice import choose, with_interval
+from truerisk.intervals.choice import adapt_method_to_interval, choose_interval
 from truerisk.losses.loss import Loss, class_code
 from truerisk.losses.loss_words import Scoring, as_loss, split_scoring
 from truerisk.methods.words import as_method
@@ -41,17 +41,18 @@ if TYPE_CHECKING:
 
 
 @frozen(eq=False)
-class Problem:
+class EstimationProblem:
     """All checked inputs of an estimation: models, data, loss, rule, seed, engine and methods.
 
     `loss` is the loss that is estimated, and `scores` are further losses evaluated on the same
-    fits. `name` is the name of `loss` in results with several scores. `steps` caches fitted
+    fits. `name` is the name of `loss` in results with several scores. `step_cache` caches fitted
     pipeline steps that several families share. `positive` is the positive class that the user
-    named. `findings` are the results of the checks of the rows. If `calibrated` is true, a loss
-    whose interval was not named gets the calibrated interval. For "choose a setting, then fit",
-    `select_by` is the method that compares the settings on all rows. `testing` is the method that
-    tests the choice and the fit on rows used in neither. Both are None if the call names its method
-    itself, and `testing` is None if no risk is requested.
+    named. `findings` are the results of the checks of the rows. If `uses_calibrated_interval` is
+    true, a loss whose interval was not named gets the calibrated interval. For "choose a setting,
+    then fit", `tuning_method` is the method that compares the settings on all rows.
+    `testing_method` is the method that tests the choice and the fit on rows used in neither. Both
+    are None if the call names its method itself, and `testing_method` is None if no risk is
+    requested.
     """
 
     family: Family
@@ -62,16 +63,16 @@ class Problem:
     engine: Any
     executor: Any
     seed: int
-    requested_loss: bool = False
+    is_loss_requested: bool = False
     interval: str | None = None
-    calibrated: bool = False
-    scores: Mapping[str, Score] = field(default_factory=dict)
-    steps: Any = None
+    uses_calibrated_interval: bool = False
+    scores: Mapping[str, FurtherScore] = field(default_factory=dict)
+    step_cache: Any = None
     positive: Any = None
     findings: tuple[Finding, ...] = ()
     name: str = ""
-    select_by: Method | None = None
-    testing: Method | None = None
+    tuning_method: Method | None = None
+    testing_method: Method | None = None
 
     @property
     def losses(self) -> list[Loss]:
@@ -79,7 +80,7 @@ class Problem:
         return [self.loss, *map(attrgetter("loss"), self.scores.values())]
 
     @property
-    def by_name(self) -> dict[str, Loss]:
+    def losses_by_name(self) -> dict[str, Loss]:
         """Dictionary from names to the estimated loss and the losses of the further scores."""
         further_losses = {name: score.loss for name, score in self.scores.items()}
         return {self.name: self.loss, **further_losses}
@@ -91,7 +92,9 @@ class Problem:
         if data.task != "classification":
             return {}
         class_sizes = enumerate(data.class_sizes.tolist())
-        return {visible(str(data.label(class_number))): n for class_number, n in class_sizes}
+        return {
+            escape_invisible(str(data.label(class_number))): n for class_number, n in class_sizes
+        }
 
     @cached_property
     def most_informative_request(self) -> Request | None:
@@ -105,21 +108,21 @@ class Problem:
                 return request
         return None
 
-    def asking_at(self, horizon: float) -> Problem:
+    def with_horizon(self, horizon: float) -> EstimationProblem:
         """Return this problem with survival curves also evaluated at the time `horizon`."""
         horizons = tuple(sorted({*self.data.horizons, horizon}))
         return replace(self, data=replace(self.data, horizons=horizons))
 
-    def fitted(self, candidate: int) -> Any:
+    def fit_candidate(self, candidate: int) -> Any:
         """Return the model of one candidate, fitted on all rows."""
         seed = (self.seed, 0) if self.family.is_random else None
-        return fitted_on_all(self.family, candidate, self.data, seed)
+        return fit_on_all_rows(self.family, candidate, self.data, seed)
 
-    def with_executor(self, n_jobs: Any) -> Problem:
+    def with_executor(self, n_jobs: Any) -> EstimationProblem:
         """Return this problem with another executor; None leaves the executor unchanged."""
-        return self if n_jobs is None else replace(self, executor=executor_of(n_jobs))
+        return self if n_jobs is None else replace(self, executor=resolve_executor(n_jobs))
 
-    def asking(self, **options: Any) -> Asking:
+    def create_asking(self, **options: Any) -> Asking:
         """Return an `Asking`, which computes predictions for plans with this problem's engine.
 
         `options` override its default arguments.
@@ -129,20 +132,20 @@ class Problem:
             "engine": self.engine,
             "executor": self.executor,
             "seed": self.seed,
-            "steps": self.steps,
+            "steps": self.step_cache,
         }
         return Asking(self.family, self.data, self.loss, **{**defaults, **options})
 
-    def asking_winners(self, fit_store: FitStore | None = None) -> Asking:
+    def create_refit_asking(self, fit_store: FitStore | None = None) -> Asking:
         """Return an `Asking` that fits the tested models again, with the same seeds.
 
         It is used to request further predictions from them.
         """
-        passes = cast("Procedure", self.testing).testing_pass(len(self.family))
-        return self.asking(passes=passes, fit_store=fit_store)
+        testing_passes = cast("Procedure", self.testing_method).testing_pass(len(self.family))
+        return self.create_asking(passes=testing_passes, fit_store=fit_store)
 
 
-def problem_of_call(
+def problem_from_arguments(
     family: Family,
     X: Any,
     y: Any,
@@ -153,21 +156,21 @@ def problem_of_call(
     block: Any = None,
     is_event: bool = False,
     **options: Any,
-) -> Problem:
-    """Check the data and all other arguments of a call, and return them as a `Problem`.
+) -> EstimationProblem:
+    """Check the data and all other arguments of a call, and return them as an `EstimationProblem`.
 
-    `options` are passed to `problem_on`. If `is_event` is true, `positive` names the event of a
-    validation, and it is allowed that no score refers to a class.
+    `options` are passed to `problem_from_data`. If `is_event` is true, `positive` names the event
+    of a validation, and it is allowed that no score refers to a class.
     """
     row_arguments = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     X, row_arrays, _ = take_named_columns(X, row_arguments, models=[family.estimator])
     data = Data.check(X, y, task=family.task, as_given=family.takes_y_as_given, **row_arrays)
     weights = row_arrays["sample_weight"]
-    problem = problem_on(data, family, sample_weight=weights, **options)
-    return problem if is_event else refuse_unrated_class(problem)
+    problem = problem_from_data(data, family, sample_weight=weights, **options)
+    return problem if is_event else refuse_unused_positive(problem)
 
 
-def problem_on(
+def problem_from_data(
     data: Data,
     family: Family,
     *,
@@ -182,29 +185,31 @@ def problem_on(
     confidence_level: float = 0.95,
     engine: Any = "auto",
     random_state: Any = 0,
-) -> Problem:
-    """Return the `Problem` of a call whose data were checked before; check all other arguments.
+) -> EstimationProblem:
+    """Check all arguments of a call except its data, and return its `EstimationProblem`.
 
-    If `scoring` holds several scores, `chooser` names the one that selects the setting; by default
-    this is the first. `sample_weight` is passed to the fits under the parameter name that this
-    family has for it.
+    The data were checked before. If `scoring` holds several scores, `chooser` names the one that
+    selects the setting; by default this is the first. `sample_weight` is passed to the fits under
+    the parameter name that this family has for it.
     """
     check_level("confidence_level", confidence_level)
     loss, further_scores = split_scoring(scoring, chooser)
-    executor = executor_of(n_jobs)  # This call raises if n_jobs is unknown, whatever the engine.
+    executor = resolve_executor(
+        n_jobs
+    )  # This call raises if n_jobs is unknown, whatever the engine.
     params = {}
     has_fit_params = fit_params is not None and not (
         isinstance(fit_params, dict) and not fit_params
     )
     has_fit_params = has_fit_params or sample_weight is not None or data.groups is not None
     if has_fit_params or data.time is not None or data.block is not None:
-        params = fit_params_module().params_of_fits(family, data, sample_weight, fit_params)
+        params = fit_params_module().prepare_fit_params(family, data, sample_weight, fit_params)
     if positive is not None:
         class_code(positive, data)  # This call raises if y does not hold the label.
     data = data.for_fits(params, family.takes_y_as_given)
     checked_loss = as_loss(loss, data, positive)
     loss_name = _score_name(loss, checked_loss, data)
-    scores_by_name: dict[str, Score] = {}
+    scores_by_name: dict[str, FurtherScore] = {}
     for score in further_scores:
         further_loss = as_loss(score, data, positive)
         score_name = score.name or _score_name(score, further_loss, data)
@@ -212,8 +217,8 @@ def problem_on(
             raise BadArgument(
                 f"{mention('scoring', scoring)} names {score_name!r} twice: name each once."
             )
-        scores_by_name[score_name] = Score(further_loss)
-    problem = Problem(
+        scores_by_name[score_name] = FurtherScore(further_loss)
+    problem = EstimationProblem(
         family=family,
         data=data,
         loss=checked_loss,
@@ -222,7 +227,7 @@ def problem_on(
         engine=engine,
         executor=executor,
         seed=as_seed(random_state),
-        requested_loss=loss is not None,
+        is_loss_requested=loss is not None,
         interval=None if interval is None else as_form(interval).name,
         scores=scores_by_name,
         positive=positive,
@@ -252,7 +257,7 @@ def _score_name(scoring: Any, loss: Loss, data: Data) -> str:
     )
 
 
-def refuse_unrated_class(problem: Problem) -> Problem:
+def refuse_unused_positive(problem: EstimationProblem) -> EstimationProblem:
     """Return the problem; raise Refusal if no score refers to the class given as `positive`."""
     data, positive = problem.data, problem.positive
     if positive is not None:
@@ -267,70 +272,72 @@ def refuse_unrated_class(problem: Problem) -> Problem:
     return problem
 
 
-def checked_method(problem: Problem, method: Any) -> tuple[Problem, Method]:
+def check_method(problem: EstimationProblem, method: Any) -> tuple[EstimationProblem, Method]:
     """Return the problem with the method's loss, and the method that the interval requires.
 
     Raise an error if the method cannot estimate this loss on these data.
     """
     usable_method = as_method(method)
     if problem.interval is not None:
-        usable_method = with_interval(usable_method, problem.interval)
-    loss = usable_method.loss_of(problem.data, problem.loss, requested=problem.requested_loss)
+        usable_method = adapt_method_to_interval(usable_method, problem.interval)
+    loss = usable_method.loss_of(problem.data, problem.loss, requested=problem.is_loss_requested)
     usable_method.check(problem.data, loss)
     return replace(problem, loss=loss), usable_method
 
 
-def draw_plan(problem: Problem, method: Any) -> tuple[Problem, Method, Plan]:
+def draw_plan(problem: EstimationProblem, method: Any) -> tuple[EstimationProblem, Method, Plan]:
     """Check a method and draw its plan; return the checked problem, the method and the plan."""
-    problem, usable_method = checked_method(problem, method)
+    problem, usable_method = check_method(problem, method)
     return problem, usable_method, usable_method.plan(problem.data, Streams(problem.seed))
 
 
-def choose_intervals(problem: Problem, method: Method, plan: Plan) -> Problem:
+def choose_intervals(problem: EstimationProblem, method: Method, plan: Plan) -> EstimationProblem:
     """Return the problem with the name of the interval of its loss and of each further score.
 
     The plan determines which intervals are possible. The user's interval is used for the loss.
     Further scores get the calibrated interval, if there is one.
     """
-    data, calibrated, scores = problem.data, problem.calibrated, {}
+    data, calibrated, scores = problem.data, problem.uses_calibrated_interval, {}
     for name, score in problem.scores.items():
-        interval_name = choose(
+        interval_name = choose_interval(
             score.interval, score.loss, data, method, plan, calibrated=calibrated
         )
         scores[name] = replace(score, interval=interval_name)
-    interval_name = choose(
+    interval_name = choose_interval(
         problem.interval, problem.loss, data, method, plan, calibrated=calibrated
     )
-    return replace(problem, interval=interval_name, scores=scores, calibrated=False)
+    return replace(problem, interval=interval_name, scores=scores, uses_calibrated_interval=False)
 
 
 @frozen(eq=False)
-class Score:
+class FurtherScore:
     """A further loss that is evaluated on the same fits, with the name of its interval or None."""
 
     loss: Loss
     interval: str | None = None
 
 
-def check_scores(method: Method, scores: Mapping[str, Score], data: Data) -> None:
+def check_scores(method: Method, scores: Mapping[str, FurtherScore], data: Data) -> None:
     """Raise Refusal if a method cannot estimate one of these further scores."""
     for name, score in scores.items():
-        reason = _why_unavailable(method.tells_scores, score, data)
+        reason = _unavailability_reason(method.tells_scores, score, data)
         if reason is not None:
             raise Refusal(f"score '{name}' is not available from '{method.name}': {reason}")
 
 
-def scores_reported_by(method: Method, scores: Mapping[str, Score], data: Data) -> dict[str, Score]:
+def estimable_scores(
+    method: Method, scores: Mapping[str, FurtherScore], data: Data
+) -> dict[str, FurtherScore]:
     """Return the further scores that a method can estimate; a criterion estimates only its own."""
     reporting_method = method.tells_scores
     return {
         n: score
         for n, score in scores.items()
-        if _why_unavailable(reporting_method, score, data) is None
+        if _unavailability_reason(reporting_method, score, data) is None
     }
 
 
-def _why_unavailable(method: Method, score: Score, data: Data) -> str | None:
+def _unavailability_reason(method: Method, score: FurtherScore, data: Data) -> str | None:
     try:
         reported_loss = method.loss_of(data, score.loss, requested=True)
         method.check(data, score.loss)
@@ -379,7 +386,7 @@ def settings_seed(seed: int, *, uses_sklearn_seed: bool = False) -> int:
 
 
 @cache
-def versions() -> Mapping[str, str]:
+def package_versions() -> Mapping[str, str]:
     """Return the versions of the packages that a result can depend on."""
     releases = {"truerisk": __version__, "python": platform.python_version()}
     for name in ("numpy", "scipy", "sklearn"):
@@ -389,7 +396,9 @@ def versions() -> Mapping[str, str]:
     return releases
 
 
-def with_checks(problem: Problem, checks: bool, *, goes_forward: bool) -> Problem:
+def with_checks(
+    problem: EstimationProblem, checks: bool, *, goes_forward: bool
+) -> EstimationProblem:
     """Return the problem with the findings of the checks of its rows, which results list as notes.
 
     The rows are not checked if `checks` is False or if this is a fit inside another call. If all

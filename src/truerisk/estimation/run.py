@@ -14,45 +14,46 @@ from truerisk.checks.leak_warnings import (
     warn_of_fitted_parts,
     warn_of_leaks,
 )
-from truerisk.contracts import FitStore, Method, Streams, Terms, by_rule
+from truerisk.contracts import FitStore, Method, Streams, Terms, choose_by_rule
 from truerisk.core.errors import NoEngine
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.executors import reuse_connections
 from truerisk.estimation.problem import (
-    Problem,
+    EstimationProblem,
+    check_method,
     check_scores,
-    checked_method,
     choose_intervals,
-    scores_reported_by,
-    versions,
+    estimable_scores,
+    package_versions,
 )
 from truerisk.intervals import as_form
 from truerisk.losses.loss import Loss
 from truerisk.plan.answers import Answers
-from truerisk.plan.leaks import order_of, refuse_known_rows
+from truerisk.plan.leaks import find_split_order, refuse_overlapping_rows
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import AnsweredRows, Evaluation, std_errors_of
+from truerisk.results.evaluation import Evaluation, RowPredictions, risk_std_errors
 from truerisk.results.results import LazyEstimates, RiskCurve, RiskEstimate, to_estimate
 
 if TYPE_CHECKING:
-    from truerisk.results.evaluation import PairedLosses
+    from truerisk.results.evaluation import CandidateLosses
 
 
 @frozen(eq=False, kw_only=True)
-class Computed(Evaluation):
+class Computation(Evaluation):
     """An evaluation, with the problem, method and engine that produced it.
 
-    `n_made` counts the fits that were made; the predictions of the other fits were known before.
+    `n_new_fits` counts the fits that were made; the predictions of the other fits were known
+    before.
     """
 
-    problem: Problem
+    problem: EstimationProblem
     method: Method
     engine: str
     refusals: Mapping[str, str]
     seconds: float
-    n_made: int
+    n_new_fits: int
 
     @property
     def all_answers(self) -> Answers:
@@ -61,14 +62,14 @@ class Computed(Evaluation):
         return self.answers
 
     @property
-    def by_score(self) -> dict[str, Computed]:
+    def score_computations(self) -> dict[str, Computation]:
         """Dictionary from the name of each further score to this computation in that score."""
-        by_name = {}
+        computations = {}
         for name, evaluation in zip(self.problem.scores, self.scores, strict=True):
             score = self.problem.scores[name]
             problem = replace(self.problem, loss=score.loss, interval=score.interval, scores={})
-            by_name[name] = replace(self, problem=problem, **_evaluation_fields(evaluation))
-        return by_name
+            computations[name] = replace(self, problem=problem, **_evaluation_fields(evaluation))
+        return computations
 
 
 def _evaluation_fields(evaluation: Evaluation) -> dict[str, Any]:
@@ -76,15 +77,15 @@ def _evaluation_fields(evaluation: Evaluation) -> dict[str, Any]:
     return {field.name: getattr(evaluation, field.name) for field in fields(Evaluation)}
 
 
-def compute(
-    problem: Problem,
+def compute_risks(
+    problem: EstimationProblem,
     method: Any,
     *,
     plan: Plan | None = None,
     new_rows: bool = False,
     fit_store: FitStore | None = None,
     known: Sequence[Answers | None] = (),
-) -> Computed:
+) -> Computation:
     """Estimate the risks of a problem by a method: draw its plan, fit, predict and reduce.
 
     A given `plan` is used instead of a drawn one. Passes whose predictions are `known` from an
@@ -93,13 +94,13 @@ def compute(
     method, another method may replace it.
     """
     start_time = time.perf_counter()
-    requested_problem, method = checked_method(problem, method)
+    requested_problem, method = check_method(problem, method)
     data = requested_problem.data
     check_scores(method, requested_problem.scores, data)
     if plan is None:
         plan = method.plan(data, Streams(requested_problem.seed))
     if new_rows and method.has_given_splits:
-        refuse_known_rows(method.name, plan)
+        refuse_overlapping_rows(method.name, plan)
     problem = choose_intervals(requested_problem, method, plan)
     warn_of_leaks(data, method, plan)
     warn_of_fitted_parts(problem.family, method)
@@ -110,33 +111,33 @@ def compute(
     scores: tuple[tuple[Loss, Terms], ...] = ()
     for score in problem.scores.values():
         scores += ((score.loss, replace(terms, interval=score.interval)),)
-    asking = problem.asking(fit_store=fit_store, known=known)
+    asking = problem.create_asking(fit_store=fit_store, known=known)
     try:
         with reuse_connections():
             evaluation = method.evaluate(
                 asking, data, problem.loss, plan, replace(terms, scores=scores)
             )
     except NoEngine as error:
-        other_method = method.instead(error.reason)
-        if other_method is None:
+        fallback_method = method.instead(error.reason)
+        if fallback_method is None:
             raise
-        computation = compute(requested_problem, other_method, fit_store=fit_store)
+        computation = compute_risks(requested_problem, fallback_method, fit_store=fit_store)
         replacement_note = (
             f"'{computation.method.name}' was used in place of the requested method: {error.reason}"
         )
         return with_note(computation, replacement_note)
-    return Computed(
+    return Computation(
         **_evaluation_fields(evaluation),
         problem=problem,
         method=method,
         engine=asking.engine,
         refusals=asking.refusals,
         seconds=time.perf_counter() - start_time,
-        n_made=evaluation.n_fits - asking.n_known,
+        n_new_fits=evaluation.n_fits - asking.n_known,
     )
 
 
-def _warn_of_inner_splits(problem: Problem) -> None:
+def _warn_of_inner_splits(problem: EstimationProblem) -> None:
     """Warn if a search inside the learner splits rows at random although they have times."""
     check_present("truerisk.checks.inner_splits")
     from truerisk.checks.inner_splits import warn_of_inner_splits
@@ -144,23 +145,25 @@ def _warn_of_inner_splits(problem: Problem) -> None:
     warn_of_inner_splits(problem.family)
 
 
-def tuning_problem(problem: Problem) -> Problem:
+def tuning_problem(problem: EstimationProblem) -> EstimationProblem:
     """Return the problem of comparing the settings on all rows by the method `select_by`.
 
     The requested interval is dropped unless it accounts for the choice of a setting.
     """
-    assert problem.select_by is not None
+    assert problem.tuning_method is not None
     counts_choice = problem.interval is not None and as_form(problem.interval).counts_choice
     return replace(
         problem,
         interval=problem.interval if counts_choice else None,
-        scores=scores_reported_by(problem.select_by, problem.scores, problem.data),
+        scores=estimable_scores(problem.tuning_method, problem.scores, problem.data),
     )
 
 
-def with_note(computation: Computed, added_note: str) -> Computed:
+def with_note(computation: Computation, added_note: str) -> Computation:
     """Return the computation with this note as the first note of every estimate."""
-    estimates = tuple(replace(t, notes=(added_note, *t.notes)) for t in computation.tested)
+    estimates = tuple(
+        replace(estimate, notes=(added_note, *estimate.notes)) for estimate in computation.tested
+    )
     procedure = computation.procedure
     if procedure is not None:
         procedure = replace(procedure, notes=(added_note, *procedure.notes))
@@ -176,7 +179,7 @@ class PairedAnswers:
     loss: Loss
     method: Method
 
-    def losses(self) -> PairedLosses:
+    def losses(self) -> CandidateLosses:
         """Return each candidate's mean loss of every tested row; raise Refusal if there is none."""
         check_present("truerisk.methods.parts.paired_losses")
         from truerisk.methods.parts.paired_losses import paired_losses
@@ -184,7 +187,7 @@ class PairedAnswers:
         return paired_losses(self.answers, self.data, self.loss, self.method)
 
 
-def curve_of(computation: Computed, best_candidate: int | None = None) -> RiskCurve:
+def to_risk_curve(computation: Computation, best_candidate: int | None = None) -> RiskCurve:
     """Return the risk curve of a computation.
 
     `best_candidate` is the chosen candidate if it was chosen by another loss; by default the rule
@@ -192,40 +195,40 @@ def curve_of(computation: Computed, best_candidate: int | None = None) -> RiskCu
     """
     problem, predictions = computation.problem, computation.answers
     best_candidate = _chosen_candidate(computation) if best_candidate is None else best_candidate
-    comparable = None
+    paired_answers = None
     # Predictions of the winners alone do not allow a comparison of all candidates.
     if predictions is not None and predictions.n_candidates == len(problem.family):
-        comparable = PairedAnswers(predictions, problem.data, problem.loss, computation.method)
+        paired_answers = PairedAnswers(predictions, problem.data, problem.loss, computation.method)
     candidates, provenance = problem.family.candidates, _shared_fields(computation)
     scores = {}
-    for name, scored_computation in computation.by_score.items():
-        scores[name] = curve_of(scored_computation, best_candidate)
+    for name, scored_computation in computation.score_computations.items():
+        scores[name] = to_risk_curve(scored_computation, best_candidate)
     return RiskCurve(
         estimates=LazyEstimates(candidates, computation.tested, provenance, scores),
         best=best_candidate,
         rule=problem.rule.name,
         ties=problem.rule.ties,
-        procedure=procedure_of(computation),
+        procedure=to_procedure_estimate(computation),
         # A plain Evaluation is stored, because the record must not hold rows, models or executors.
         evaluation=Evaluation(**_evaluation_fields(computation)),
         scores=scores,
-        comparable=comparable,
+        comparable=paired_answers,
     )
 
 
-def _chosen_candidate(computation: Computed) -> int:
+def _chosen_candidate(computation: Computation) -> int:
     """Return the number of the candidate that the rule chooses."""
     estimates = computation.tested
     if len(estimates) == 1:
         return 0  # A single candidate is reported even if its fits failed.
     rule, outer_splits = computation.problem.rule, computation.units
-    if outer_splits and rule.needs_std_errors and np.isnan(std_errors_of(estimates)).all():
+    if outer_splits and rule.needs_std_errors and np.isnan(risk_std_errors(estimates)).all():
         # Averaged inner risks have no standard error, so take the setting that won most often.
         return int(np.bincount([outer_split.candidate for outer_split in outer_splits]).argmax())
-    return by_rule(estimates, rule)
+    return choose_by_rule(estimates, rule)
 
 
-def procedure_of(computation: Computed) -> RiskEstimate | None:
+def to_procedure_estimate(computation: Computation) -> RiskEstimate | None:
     """Return the risk of the whole procedure "tune, then fit", or None if it was not estimated.
 
     No selection rule is needed for this risk.
@@ -237,15 +240,15 @@ def procedure_of(computation: Computed) -> RiskEstimate | None:
     if len({outer_split.candidate for outer_split in computation.units}) == 1:
         params = candidates[computation.units[0].candidate]
     scores = {}
-    for name, scored_computation in computation.by_score.items():
-        if (score_risk := procedure_of(scored_computation)) is not None:
+    for name, scored_computation in computation.score_computations.items():
+        if (score_risk := to_procedure_estimate(scored_computation)) is not None:
             scores[name] = score_risk
     return to_estimate(
         computation.procedure, replace(_shared_fields(computation), scores=scores), params
     )
 
 
-def _shared_fields(computation: Computed) -> RiskEstimate:
+def _shared_fields(computation: Computation) -> RiskEstimate:
     """Return an estimate without a value that holds the fields common to all estimates.
 
     These are the method, the loss, the data, the seed, the engine and the notes.
@@ -276,18 +279,18 @@ def _shared_fields(computation: Computed) -> RiskEstimate:
         weighted=data.sample_weight is not None and len(np.unique(data.sample_weight)) > 1,
         notes=(*loss.notes, *map(attrgetter("note"), problem.findings)),
         findings=problem.findings,
-        answered=AnsweredRows.from_answers(predictions, data),
-        ordered=is_in_time(data, method, predictions),
+        answered=RowPredictions.from_answers(predictions, data),
+        ordered=has_time_order(data, method, predictions),
         placed=data.places is not None,
         pooled=is_fold_mean and average_function is not None and average_function(loss) == "pooled",
     )
 
 
-def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
+def blank_estimate(data: Data, loss: Loss, **other_fields: Any) -> RiskEstimate:
     """Return an estimate for these rows and this loss that has no value yet.
 
-    `others` holds further fields of the estimate. Every estimate is created by this function, and
-    `to_estimate` sets its value.
+    `other_fields` holds further fields of the estimate. Every estimate is created by this function,
+    and `to_estimate` sets its value.
     """
     return RiskEstimate(
         **{
@@ -300,14 +303,14 @@ def blank_estimate(data: Data, loss: Loss, **others: Any) -> RiskEstimate:
             "positive": loss.label(data),
             "n_rows": data.n_rows,
             "data_fingerprint": data.fingerprint,
-            "versions": dict(versions()),
-            **others,
+            "versions": dict(package_versions()),
+            **other_fields,
         }
     )
 
 
-def is_in_time(data: Data, method: Method, predictions: Answers | None) -> bool:
+def has_time_order(data: Data, method: Method, predictions: Answers | None) -> bool:
     """Return True if rows have times, or if the splits go forward in time."""
     if data.time is not None or method.tells_scores.respects_time:
         return True
-    return predictions is not None and order_of(predictions.plan) is not None
+    return predictions is not None and find_split_order(predictions.plan) is not None

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from truerisk.core.registry import Registry, entries_of_table, lazy_attributes
+from truerisk.core.registry import Registry, lazy_attributes, parse_registry_table
 
 if TYPE_CHECKING:
     from truerisk.experiments.reproducing import reproduce
@@ -33,7 +33,7 @@ __all__ = ["names", "registry", "reproduce"]
 
 registry = Registry(
     "experiment",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.experiments",
         """
     wallman-table-1  double_cv:wallman_table_1

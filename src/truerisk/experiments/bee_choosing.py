@@ -35,9 +35,9 @@ from truerisk.experiments.experiment import (
     MINIMUM_RULE,
     Draws,
     evaluate_method,
+    evaluation_terms,
     predict_plan,
-    stream,
-    terms_of,
+    replicate_rng,
 )
 from truerisk.experiments.figures import (
     MeansGrid,
@@ -47,7 +47,7 @@ from truerisk.experiments.figures import (
     mean_lines,
     std_error_of_printed_mean,
 )
-from truerisk.experiments.statements import BELOW, Quantity, Statement
+from truerisk.experiments.statements import BELOW_ZERO, Quantity, Statement
 from truerisk.extend import (
     Answers,
     Data,
@@ -67,7 +67,7 @@ from truerisk.models import LogisticPath
 LAMBDAS = tuple(float(x) for x in 10 ** (-0.1 * np.arange(5, 41)))
 COSTS = tuple(float(x) for x in 10 ** np.arange(-4, 2.1, 0.5))
 # These are the numbers of training rows in the synthetic experiments.
-SIZES = (28, 50, 100, 200)
+TRAINING_SIZES = (28, 50, 100, 200)
 BAYES_ERROR = 0.023
 GENERATOR_NOTE = (
     "the generator of the document is not published; this one has its dimensions and its Bayes "
@@ -78,7 +78,7 @@ SVM_METHOD_NAMES = ("CV-5", "BEEp", "BEEi")
 ORACLE = "oracle"
 # Scores of LogisticPath that differ by less than this are considered equal.
 SCORE_TIE_TOLERANCE = 1e-10
-STOPPED_EARLY = "stopped short"
+NOT_CONVERGED = "stopped short"
 
 # Features X, labels y, and a function that returns the true or test error of each linear rule.
 TrainingSet = tuple[np.ndarray, np.ndarray, Callable[[Family, LinearRules], np.ndarray]]
@@ -97,7 +97,7 @@ def _problem_and_class_parameters(
     ]
 
 
-def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> TrainingSet:
+def draw_sparse_gaussian(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> TrainingSet:
     """Draw a training set of two equally large classes, with 14 informative features and noise."""
     problem, class_parameters = _problem_and_class_parameters(n_noise)
     X = rng.standard_normal((n_rows, problem.n_features))
@@ -107,10 +107,12 @@ def draw(rng: np.random.Generator, n_rows: int, n_noise: int = 6) -> TrainingSet
     return X, y, lambda _, rules: problem.true_risks_linear(*rules.between(0, 1))
 
 
-def draw_synthetic(seed: int, replicate: int, n_rows: int, n_noise: int = 6) -> TrainingSet:
+def draw_synthetic_set(
+    seed: int, replicate_number: int, n_rows: int, n_noise: int = 6
+) -> TrainingSet:
     """Draw one training set of Table 2; Table 3 and the experiment on priors use the same sets."""
     name = f"bee-synthetic {n_rows}" + (f" {n_noise}" if n_noise != 6 else "")
-    return draw(stream(name, seed, replicate), n_rows, n_noise)
+    return draw_sparse_gaussian(replicate_rng(name, seed, replicate_number), n_rows, n_noise)
 
 
 def l1_logistic() -> Family:
@@ -123,13 +125,13 @@ def linear_svms(*, scaled: bool = False) -> Family:
 
     Scaling is part of each fit. The document does not report the costs that it tries.
     """
-    machine = SVC(kernel="linear")
+    svm = SVC(kernel="linear")
     if not scaled:
-        return Family.from_grid(machine, {"C": list(COSTS)})
-    return Family.from_grid(make_pipeline(StandardScaler(), machine), {"svc__C": list(COSTS)})
+        return Family.from_grid(svm, {"C": list(COSTS)})
+    return Family.from_grid(make_pipeline(StandardScaler(), svm), {"svc__C": list(COSTS)})
 
 
-def methods_named(names: Iterable[str], *, standardize: bool = False) -> dict[str, Method]:
+def methods_by_name(names: Iterable[str], *, standardize: bool = False) -> dict[str, Method]:
     """Return methods by name: "CV-5", "100×CV-5" (repeated), "LOO", "EBIC", "BEEp" or "BEEi"."""
     fixed_methods: dict[str, Method] = {
         "BEEp": BayesianError("proper", standardize=standardize),
@@ -170,21 +172,21 @@ class TrainedFamily:
             n_features[rules.candidates] = rules.coefficients.any(axis=1).sum(axis=1)
         return cls(family, data, predictions, errors, n_features)
 
-    def estimate_all(
+    def estimate_risks(
         self, method: Method, seed: int = 0, rule: Rule = MINIMUM_RULE
     ) -> Sequence[Tested]:
         """Return a method's risk estimates of all candidates; Bayesian methods refit nothing."""
         loss = method.loss_of(self.data, ZeroOne(), requested=False)
         if isinstance(method, BayesianError):
-            return method.reduce(self.answers, self.data, loss, terms_of(self.family, rule))
+            return method.reduce(self.answers, self.data, loss, evaluation_terms(self.family, rule))
         return evaluate_method(method, self.family, self.data, loss, seed, rule=rule).tested
 
-    def choice(
+    def evaluate_choice(
         self, method: Method, seed: int = 0, rule: Rule = MINIMUM_RULE
     ) -> tuple[float, float, float]:
         """Return the estimate, true error and number of features of a method's chosen rule."""
-        estimates = self.estimate_all(method, seed, rule)
-        chosen_index = chosen_candidate(estimates, terms_of(self.family, rule))
+        estimates = self.estimate_risks(method, seed, rule)
+        chosen_index = chosen_candidate(estimates, evaluation_terms(self.family, rule))
         return (
             estimates[chosen_index].value,
             float(self.errors[chosen_index]),
@@ -196,7 +198,7 @@ def choices_by_size(
     training_sizes: Sequence[int],
     learners: Learners,
     draw_training_set: Callable[[int], TrainingSet],
-    replicate: int,
+    replicate_number: int,
     rule: Rule = MINIMUM_RULE,
 ) -> dict[str, np.ndarray]:
     """Return the error of the rule that each learner and method chooses, by training-set size.
@@ -206,20 +208,20 @@ def choices_by_size(
     """
     values: dict[str, list[float]] = defaultdict(list)
     for n_training_rows in training_sizes:
-        drawn_training_set = draw_training_set(n_training_rows)
+        training_set = draw_training_set(n_training_rows)
         for label, (family, methods) in learners.items():
             with record_non_convergence() as nonconvergence_flag:
-                trained_family = TrainedFamily.from_family(family, drawn_training_set)
+                trained_family = TrainedFamily.from_family(family, training_set)
                 for name, method in methods.items():
-                    choice = trained_family.choice(method, replicate, rule)
+                    choice = trained_family.evaluate_choice(method, replicate_number, rule)
                     for quantity, value in zip(("estimate", "", "features"), choice, strict=True):
                         values[f"{label} {name} {quantity}".strip()].append(value)
             values[f"{label} {ORACLE}"].append(float(trained_family.errors.min()))
-            values[f"{label} {STOPPED_EARLY}"].append(float(nonconvergence_flag))
-    return {name: np.array(size_values) for name, size_values in values.items()}
+            values[f"{label} {NOT_CONVERGED}"].append(float(nonconvergence_flag))
+    return {name: np.array(values_by_size) for name, values_by_size in values.items()}
 
 
-def error_rates(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndarray:
+def error_rates(X: np.ndarray, class_codes: np.ndarray, rules: LinearRules) -> np.ndarray:
     """Return the share of misclassified rows, for every linear rule.
 
     The predicted label is the class with the largest score, or the class that wins most comparisons
@@ -235,7 +237,7 @@ def error_rates(X: np.ndarray, codes: np.ndarray, rules: LinearRules) -> np.ndar
         )
         votes[..., class_b] += prefers_b
         votes[..., class_a] += ~prefers_b
-    return np.asarray((np.array(rules.codes)[votes.argmax(axis=-1)] != codes).mean(axis=1))
+    return np.asarray((np.array(rules.codes)[votes.argmax(axis=-1)] != class_codes).mean(axis=1))
 
 
 @contextmanager
@@ -273,7 +275,7 @@ def record_non_convergence() -> Iterator[np.ndarray]:
 # ---------------------------------------------------------------- reports of the choices
 
 N_PERMUTATIONS = 10_000
-SPLIT_UNIT = "training sets of each size"
+REPLICATE_UNIT = "training sets of each size"
 LINE_STYLES = {
     "CV-5": "b--",
     "CV-10": "c--",
@@ -295,7 +297,7 @@ def size_tables(
     """Yield a table per training-set size: our means and those of `n_earlier_sets` older sets."""
     for size_index, n in enumerate(training_sizes):
         values = {name: quantity_values[:, size_index] for name, quantity_values in draws.items()}
-        reference = {
+        reference_values = {
             name: (
                 quantity_values[size_index],
                 std_error_of_printed_mean(values[name], n_earlier_sets, 3),
@@ -304,11 +306,11 @@ def size_tables(
         }
         title = f"n = {n}{title_suffix}"
         yield PaperTable.from_values(
-            title, f"{n_earlier_sets} sets of this recipe", values, reference
+            title, f"{n_earlier_sets} sets of this recipe", values, reference_values
         )
 
 
-def table_with_paper(
+def table_quoting_paper(
     draws: Draws, training_sizes: Sequence[int], printed_table: Mapping[str, Sequence[str]]
 ) -> PaperTable:
     """Return a table of our means whose row names quote the document's numbers.
@@ -324,7 +326,7 @@ def table_with_paper(
     return PaperTable.from_values("beside the document", "not comparable", values)
 
 
-def select_learner(draws: Draws, label: str, names: Iterable[str]) -> dict[str, np.ndarray]:
+def select_learner_values(draws: Draws, label: str, names: Iterable[str]) -> dict[str, np.ndarray]:
     """Select the quantities of one learner, and remove the learner's name from their keys."""
     return {name: draws[f"{label} {name}"] for name in names}
 
@@ -357,22 +359,25 @@ def compare_choices(
     The methods' chosen rules are paired by training set. Each statement adds the one-sided p-value
     of a paired permutation test, which the document uses, too.
     """
-    for learner, lower_name, higher_name, *size_indices in claims:
+    for learner, lower_method, higher_method, *size_indices in claims:
         lower_errors, higher_errors = (
-            draws[f"{learner} {name}".strip()] for name in (lower_name, higher_name)
+            draws[f"{learner} {name}".strip()] for name in (lower_method, higher_method)
         )
         prefix = f"{learner}: " if learner else ""
         for size_index in size_indices:
             differences = (higher_errors - lower_errors)[:, size_index]
             yield Statement.from_quantities(
-                f"{prefix}{lower_name} lies below {higher_name} at n = "
+                f"{prefix}{lower_method} lies below {higher_method} at n = "
                 f"{training_sizes[size_index]}{text_suffix}",
-                Quantity.mean(f"{higher_name} − {lower_name}", differences),
-                remark=f"paired permutation test, one-sided: p = {permutation_p(differences):.4f}",
+                Quantity.mean(f"{higher_method} − {lower_method}", differences),
+                remark=(
+                    "paired permutation test, one-sided: p = "
+                    f"{permutation_p_value(differences):.4f}"
+                ),
             )
 
 
-def spread_gaps(
+def std_differences(
     draws: Draws, training_sizes: Sequence[int], text: str, name: str, *other_choices: str
 ) -> Iterator[Quantity]:
     """Yield the SD of one choice's errors minus the smallest SD of the others, by training size."""
@@ -384,11 +389,11 @@ def spread_gaps(
     errors_of_choices = np.stack([draws[choice] for choice in (name, *other_choices)], axis=1)
     for j, n in enumerate(training_sizes):
         yield Quantity.from_statistic(
-            f"{text}, n = {n}", deviation_difference, errors_of_choices[:, :, j], BELOW
+            f"{text}, n = {n}", deviation_difference, errors_of_choices[:, :, j], BELOW_ZERO
         )
 
 
-def permutation_p(differences: np.ndarray) -> float:
+def permutation_p_value(differences: np.ndarray) -> float:
     """Return the one-sided p-value of a mean difference from 10,000 random changes of signs."""
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(N_PERMUTATIONS, len(differences)))
     n_sums_at_least_observed = (signs @ differences >= differences.sum() - 1e-12).sum()
@@ -438,7 +443,7 @@ def heat_maps(
 
 def convergence_note(nonconvergence_flags: np.ndarray) -> str:
     """Return a note on the number of runs in which a path did not converge at some penalty."""
-    n_unknown_runs, n_stopped_runs = (
+    n_unknown_runs, n_nonconverged_runs = (
         np.count_nonzero(np.isnan(nonconvergence_flags)),
         np.nansum(nonconvergence_flags),
     )
@@ -446,14 +451,15 @@ def convergence_note(nonconvergence_flags: np.ndarray) -> str:
         return (
             f"NOT KNOWN of {n_unknown_runs} of {nonconvergence_flags.size} runs whether a path "
             "stopped short: they were drawn in threads, where warnings are not heard. Of the "
-            f"others {n_stopped_runs:g} have one that did."
+            f"others {n_nonconverged_runs:g} have one that did."
         )
-    if not n_stopped_runs:
+    if not n_nonconverged_runs:
         return (
             "every path converged at every penalty, in all folds of "
             f"{nonconvergence_flags.size} runs."
         )
     return (
-        f"NOT CONVERGED: in {n_stopped_runs:g} of {nonconvergence_flags.size} runs a path stopped "
+        f"NOT CONVERGED: in {n_nonconverged_runs:g} of {nonconvergence_flags.size} runs a path "
+        "stopped "
         "short at some penalty, in a fold or on all rows; its errors are those of where it stopped."
     )

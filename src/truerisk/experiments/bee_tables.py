@@ -14,30 +14,30 @@ from truerisk.datasets import FourClassProblem
 from truerisk.experiments.bee_choosing import (
     GENERATOR_NOTE,  # noqa: F401 - used in docstrings
     METHOD_NAMES,
+    NOT_CONVERGED,
     ORACLE,
-    SIZES,
-    SPLIT_UNIT,
-    STOPPED_EARLY,
+    REPLICATE_UNIT,
     SVM_METHOD_NAMES,
+    TRAINING_SIZES,
     ErrorComparison,
     TrainingSet,
     choices_by_size,
     compare_choices,
     convergence_note,
-    draw_synthetic,
+    draw_synthetic_set,
     error_rates,
     heat_maps,
     l1_logistic,
     linear_svms,
     mean_grid,
-    methods_named,
-    select_learner,
+    methods_by_name,
+    select_learner_values,
     size_tables,
     split_by_size,
-    spread_gaps,
-    table_with_paper,
+    std_differences,
+    table_quoting_paper,
 )
-from truerisk.experiments.experiment import Draws, experiment, stream
+from truerisk.experiments.experiment import Draws, experiment, replicate_rng
 from truerisk.experiments.figures import FindingParts, MeansGrid
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.selection import OneStandardError
@@ -45,10 +45,10 @@ from truerisk.selection import OneStandardError
 # ---------------------------------------------------------------- Table 2: logistic regression
 
 NOISE_FEATURE_COUNTS = (6, 12, 18, 24, 30, 50, 100, 150, 250)
-COLUMNS = {f"{noise} noise features": noise for noise in NOISE_FEATURE_COUNTS}
-FEW, *_, MANY = COLUMNS
+NOISE_COUNT_BY_COLUMN = {f"{noise} noise features": noise for noise in NOISE_FEATURE_COUNTS}
+LEAST_NOISE, *_, MOST_NOISE = NOISE_COUNT_BY_COLUMN
 # These numbers of noise features are shown in the figure.
-FIGURE_COLUMNS = (FEW, "30 noise features", "100 noise features", MANY)
+FIGURE_COLUMNS = (LEAST_NOISE, "30 noise features", "100 noise features", MOST_NOISE)
 # The printed Table 2: a row per training-set size, a column per number of noise features.
 # The document used 100 training sets of another generator.
 PRINTED_ROWS = """
@@ -78,7 +78,7 @@ PRINTED_ERRORS = {
         name: [row.split()[1 + column_index] for row in PRINTED_ROWS if row.split()[0] == name]
         for name in METHOD_NAMES
     }
-    for column_index, column in enumerate(COLUMNS)
+    for column_index, column in enumerate(NOISE_COUNT_BY_COLUMN)
 }
 # Results of an independent computation for 6 noise features, with glmnet's path.
 # They are means of 400 training sets of this generator.
@@ -87,7 +87,7 @@ INDEPENDENT_ERRORS = {
     "BEEp": (0.111, 0.075, 0.051, 0.0375),
     "BEEi": (0.109, 0.079, 0.060, 0.055),
 }
-N_KNOWN_SETS = 400
+N_INDEPENDENT_SETS = 400
 ONE_SE = "1-se"
 
 
@@ -97,19 +97,21 @@ def _replicate_2(seed: int, replicate_number: int) -> Draws:
     14 features are informative.
     """
     draws: dict[str, np.ndarray] = {}
-    draw_set = partial(draw_synthetic, seed, replicate_number)
-    for column, n_noise in COLUMNS.items():
+    draw_training_set = partial(draw_synthetic_set, seed, replicate_number)
+    for column, n_noise in NOISE_COUNT_BY_COLUMN.items():
         # Leave-one-out is slow, so it is run for one number of noise features only.
-        methods = methods_named((*METHOD_NAMES, "LOO") if column == FEW else METHOD_NAMES)
+        methods = methods_by_name((*METHOD_NAMES, "LOO") if column == LEAST_NOISE else METHOD_NAMES)
         learners = {column: (l1_logistic(), methods)}
         draws |= choices_by_size(
-            SIZES, learners, partial(draw_set, n_noise=n_noise), replicate_number
+            TRAINING_SIZES, learners, partial(draw_training_set, n_noise=n_noise), replicate_number
         )
-    learners = {ONE_SE: (l1_logistic(), methods_named(["CV-5"]))}
-    return draws | choices_by_size(SIZES, learners, draw_set, replicate_number, OneStandardError())
+    learners = {ONE_SE: (l1_logistic(), methods_by_name(["CV-5"]))}
+    return draws | choices_by_size(
+        TRAINING_SIZES, learners, draw_training_set, replicate_number, OneStandardError()
+    )
 
 
-@experiment(_replicate_2, replicates=200, quick=10, unit=SPLIT_UNIT)
+@experiment(_replicate_2, replicates=200, quick=10, unit=REPLICATE_UNIT)
 def bee_table_2(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Table 2: the error of the chosen penalty.
 
@@ -124,28 +126,39 @@ def bee_table_2(draws: Draws) -> FindingParts:
     the document draws 100 training sets of each size and tests differences with a paired
     permutation test at p < .01.
     """
-    yield convergence_note(np.array([draws[f"{column} {STOPPED_EARLY}"] for column in COLUMNS]))
+    yield convergence_note(
+        np.array([draws[f"{column} {NOT_CONVERGED}"] for column in NOISE_COUNT_BY_COLUMN])
+    )
     names = (*METHOD_NAMES, ORACLE)
-    columns = {column: select_learner(draws, column, names) for column in COLUMNS}
-    few_noise_errors, many_noise_errors = columns[FEW], columns[MANY]
-    yield from size_tables(few_noise_errors, SIZES, INDEPENDENT_ERRORS, N_KNOWN_SETS, f", {FEW}")
-    for j, n in enumerate(SIZES):
+    errors_by_column = {
+        column: select_learner_values(draws, column, names) for column in NOISE_COUNT_BY_COLUMN
+    }
+    few_noise_errors, many_noise_errors = (
+        errors_by_column[LEAST_NOISE],
+        errors_by_column[MOST_NOISE],
+    )
+    yield from size_tables(
+        few_noise_errors, TRAINING_SIZES, INDEPENDENT_ERRORS, N_INDEPENDENT_SETS, f", {LEAST_NOISE}"
+    )
+    for j, n in enumerate(TRAINING_SIZES):
         rows = {
-            f"{COLUMNS[column]} (document: "
+            f"{NOISE_COUNT_BY_COLUMN[column]} (document: "
             f"{' '.join(row[j] for row in PRINTED_ERRORS[column].values())})": [
                 row[:, j] for row in errors.values()
             ]
-            for column, errors in columns.items()
+            for column, errors in errors_by_column.items()
         }
         title = f"n = {n}, by noise features, beside the document (not comparable)"
         yield MeansGrid.from_values(title, names, rows)
     for column in FIGURE_COLUMNS:
-        yield from heat_maps(columns[column], PRINTED_ERRORS[column], SIZES, column)
+        yield from heat_maps(
+            errors_by_column[column], PRINTED_ERRORS[column], TRAINING_SIZES, column
+        )
 
-    for column in COLUMNS:
+    for column in NOISE_COUNT_BY_COLUMN:
         yield from _statements_on_signs(draws, column)
     yield Statement.from_quantities(
-        f"EBIC gets worse with more noise features at n = {SIZES[0]}",
+        f"EBIC gets worse with more noise features at n = {TRAINING_SIZES[0]}",
         {
             f"error with {NOISE_FEATURE_COUNTS[-1]} − with {NOISE_FEATURE_COUNTS[0]}": (
                 many_noise_errors["EBIC"] - few_noise_errors["EBIC"]
@@ -154,91 +167,99 @@ def bee_table_2(draws: Draws) -> FindingParts:
     )
     # These statements are made in §1 and §2.3 of the document, for 6 noise features.
     estimate_errors = {
-        name: np.abs(draws[f"{FEW} {name} estimate"] - few_noise_errors[name])
+        name: np.abs(draws[f"{LEAST_NOISE} {name} estimate"] - few_noise_errors[name])
         for name in ("CV-5", "BEEp")
     }
     yield mean_grid(
-        estimate_errors, SIZES, "how far the estimate lies from the error of the chosen rule"
+        estimate_errors,
+        TRAINING_SIZES,
+        "how far the estimate lies from the error of the chosen rule",
     )
     yield Statement.from_quantities(
         "BEEp can be more accurate in absolute terms than CV-5, in particular with small samples",
         split_by_size(
             "|CV-5 − its true error| − |BEEp − its|",
             estimate_errors["CV-5"] - estimate_errors["BEEp"],
-            SIZES,
+            TRAINING_SIZES,
         ),
     )
     features_key, error_key = quantities = "CV-5 features", "CV-5"
-    values_by_minimum, values_by_one_se = (
-        select_learner(draws, label, quantities) for label in (FEW, ONE_SE)
+    minimum_rule_values, one_se_rule_values = (
+        select_learner_values(draws, label, quantities) for label in (LEAST_NOISE, ONE_SE)
     )
     values_by_rule = {
-        "features, minimum": values_by_minimum[features_key],
-        "features, 1-se": values_by_one_se[features_key],
+        "features, minimum": minimum_rule_values[features_key],
+        "features, 1-se": one_se_rule_values[features_key],
     }
-    values_by_rule["error, 1-se"] = values_by_one_se[error_key]
-    yield mean_grid(values_by_rule, SIZES, "CV-5's choice by the minimum and by one standard error")
+    values_by_rule["error, 1-se"] = one_se_rule_values[error_key]
+    yield mean_grid(
+        values_by_rule, TRAINING_SIZES, "CV-5's choice by the minimum and by one standard error"
+    )
     yield Statement.from_quantities(
         "the rule of one standard error favours sparser solutions than the minimum",
         split_by_size(
             "features by the minimum − by 1-se",
-            values_by_minimum[features_key] - values_by_one_se[features_key],
-            SIZES,
+            minimum_rule_values[features_key] - one_se_rule_values[features_key],
+            TRAINING_SIZES,
         ),
     )
     yield Statement.from_quantities(
         "choosing the minimum results in more accurate prediction",
         split_by_size(
             "error by 1-se − by the minimum",
-            values_by_one_se[error_key] - values_by_minimum[error_key],
-            SIZES,
+            one_se_rule_values[error_key] - minimum_rule_values[error_key],
+            TRAINING_SIZES,
         ),
         remark="that the rule tends to decrease the generalization error is the opposite",
     )
     # These statements are made in §4 of the document, for 6 noise features.
     fold_text = "errors are very similar between CV-5 and CV-10: within 0.005"
     loo_text = "of leave-one-out from CV-5 there is no significant difference"
-    few_noise_errors |= select_learner(draws, FEW, ["LOO"])
+    few_noise_errors |= select_learner_values(draws, LEAST_NOISE, ["LOO"])
     for name, text, tolerance in (("CV-10", fold_text, 0.005), ("LOO", loo_text, 0.0)):
         differences = split_by_size(
-            f"{name} − CV-5", few_noise_errors[name] - few_noise_errors["CV-5"], SIZES
+            f"{name} − CV-5", few_noise_errors[name] - few_noise_errors["CV-5"], TRAINING_SIZES
         )
         yield Statement.from_quantities(text, differences, claim=Claim("near", 0.0, tolerance))
     # This statement is made in §4.1.1 of the document.
     other_names = "CV-5", "CV-10", "EBIC"
     smallest_text = "the standard deviation of the error is smallest with BEEi in all cases"
     yield Statement.from_quantities(
-        smallest_text, *_deviation_differences(columns, "BEEi", "BEEp", *other_names)
+        smallest_text, *_deviation_differences(errors_by_column, "BEEi", "BEEp", *other_names)
     )
     yield Statement.from_quantities(
-        "and second smallest with BEEp", *_deviation_differences(columns, "BEEp", *other_names)
+        "and second smallest with BEEp",
+        *_deviation_differences(errors_by_column, "BEEp", *other_names),
     )
 
 
 def _statements_on_signs(draws: Draws, column: str) -> Iterator[Statement]:
     """Yield a statement for every nonzero printed difference between BEE and CV-5: its sign."""
     for name in ("BEEp", "BEEi"):
-        pairs = zip(PRINTED_ERRORS[column][name], PRINTED_ERRORS[column]["CV-5"], strict=True)
-        for size_index, (bee_error, cv_error) in enumerate(pairs):
+        error_pairs = zip(PRINTED_ERRORS[column][name], PRINTED_ERRORS[column]["CV-5"], strict=True)
+        for size_index, (bee_error, cv_error) in enumerate(error_pairs):
             if bee_error != cv_error:
-                lower_and_higher = (name, "CV-5") if bee_error < cv_error else ("CV-5", name)
+                ordered_methods = (name, "CV-5") if bee_error < cv_error else ("CV-5", name)
                 printed_note = f" (printed {bee_error} for {name}, {cv_error} for CV-5)"
                 yield from compare_choices(
-                    draws, SIZES, (column, *lower_and_higher, size_index), text_suffix=printed_note
+                    draws,
+                    TRAINING_SIZES,
+                    (column, *ordered_methods, size_index),
+                    text_suffix=printed_note,
                 )
 
 
 def _deviation_differences(
-    columns: Mapping[str, Draws], name: str, *other_names: str
+    errors_by_column: Mapping[str, Draws], name: str, *other_names: str
 ) -> Iterator[Quantity]:
-    for column, errors in columns.items():
+    for column, errors in errors_by_column.items():
         text = f"that of {name} − the least other, {column}"
-        yield from spread_gaps(errors, SIZES, text, name, *other_names)
+        yield from std_differences(errors, TRAINING_SIZES, text, name, *other_names)
 
 
 # --------------------------------------------------------- Table 3: linear support vector machines
 
-NAMES_3 = ("CV-5", "CV-10", "BEEp", "BEEi")
+METHOD_NAMES_3 = ("CV-5", "CV-10", "BEEp", "BEEi")
 PRINTED_ERRORS_3 = {
     "CV-5": (".092 ± .025", "", "", ""),
     "BEEp": (".106 ± .027", ".081 ± .016", ".064 ± .008", ".048 ± .007"),
@@ -246,7 +267,7 @@ PRINTED_ERRORS_3 = {
 }
 # These errors are from 200 training sets of this generator, computed independently.
 INDEPENDENT_ERRORS_3 = {"BEEi": (0.083, 0.066, 0.058, 0.056)}
-N_KNOWN_SETS_3 = 200
+N_INDEPENDENT_SETS_3 = 200
 # The text of the document claims these differences between errors of Table 3.
 CLAIMS_3: tuple[ErrorComparison, ...] = (
     ("", "BEEi", "CV-5", 0, 1, 2),
@@ -256,13 +277,18 @@ CLAIMS_3: tuple[ErrorComparison, ...] = (
 )
 
 
-def _replicate_3(seed: int, replicate: int) -> Draws:
+def _replicate_table_3(seed: int, replicate_number: int) -> Draws:
     """Return the errors of linear SVMs chosen among 13 costs, on the training sets of Table 2."""
-    learners = {"SVM": (linear_svms(), methods_named(NAMES_3))}
-    return choices_by_size(SIZES, learners, partial(draw_synthetic, seed, replicate), replicate)
+    learners = {"SVM": (linear_svms(), methods_by_name(METHOD_NAMES_3))}
+    return choices_by_size(
+        TRAINING_SIZES,
+        learners,
+        partial(draw_synthetic_set, seed, replicate_number),
+        replicate_number,
+    )
 
 
-@experiment(_replicate_3, replicates=200, quick=10, unit=SPLIT_UNIT)
+@experiment(_replicate_table_3, replicates=200, quick=10, unit=REPLICATE_UNIT)
 def bee_table_3(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Table 3: the error of the chosen cost.
 
@@ -278,40 +304,40 @@ def bee_table_3(draws: Draws) -> FindingParts:
 
     SVC stops at a tolerance and always converges; nothing was cut short.
     """
-    errors = select_learner(draws, "SVM", (*NAMES_3, ORACLE))
-    yield from size_tables(errors, SIZES, INDEPENDENT_ERRORS_3, N_KNOWN_SETS_3)
-    yield table_with_paper(errors, SIZES, PRINTED_ERRORS_3)
+    errors = select_learner_values(draws, "SVM", (*METHOD_NAMES_3, ORACLE))
+    yield from size_tables(errors, TRAINING_SIZES, INDEPENDENT_ERRORS_3, N_INDEPENDENT_SETS_3)
+    yield table_quoting_paper(errors, TRAINING_SIZES, PRINTED_ERRORS_3)
     n = len(errors[ORACLE])
     # A normal sample's standard deviation, divided by this number, is its own standard error.
-    error_factor = np.sqrt(2 * (n - 1))
-    deviations = {name: errors[name].std(axis=0, ddof=1).tolist() for name in NAMES_3}
+    std_error_divisor = np.sqrt(2 * (n - 1))
+    deviations = {name: errors[name].std(axis=0, ddof=1).tolist() for name in METHOD_NAMES_3}
     quantities = {
-        name: [Quantity("", deviation, deviation / error_factor, n) for deviation in row]
+        name: [Quantity("", deviation, deviation / std_error_divisor, n) for deviation in row]
         for name, row in deviations.items()
     }
     title = "standard deviations of the error over training sets"
-    yield MeansGrid.from_values(title, (f"n = {n}" for n in SIZES), quantities)
-    yield from heat_maps(errors, PRINTED_ERRORS_3, SIZES, "linear machines")
-    yield from compare_choices(errors, SIZES, *CLAIMS_3)
+    yield MeansGrid.from_values(title, (f"n = {n}" for n in TRAINING_SIZES), quantities)
+    yield from heat_maps(errors, PRINTED_ERRORS_3, TRAINING_SIZES, "linear machines")
+    yield from compare_choices(errors, TRAINING_SIZES, *CLAIMS_3)
     other_names = "BEEp", "CV-5", "CV-10"
-    deviation_gaps = spread_gaps(
-        errors, SIZES, "that of BEEi − the least other", "BEEi", *other_names
+    std_gaps = std_differences(
+        errors, TRAINING_SIZES, "that of BEEi − the least other", "BEEi", *other_names
     )
     yield Statement.from_quantities(
-        "the standard deviation of the error is always least with BEEi", *deviation_gaps
+        "the standard deviation of the error is always least with BEEi", *std_gaps
     )
 
 
 # ---------------------------------------------------------------- Table 4: four classes
 
 # These are the training-set sizes: 15, 25, 50 and 100 rows of each of the four classes.
-SIZES_4 = (60, 100, 200, 400)
+TRAINING_SIZES_4 = (60, 100, 200, 400)
 # Some features are uninformative alone, but correlated with informative features, as in Table 2.
 FOUR_CLASSES = FourClassProblem(correlation=0.7, paired=True)
 # This many fresh rows measure each training set's errors (the document: 5 million of each class).
 TEST_ROWS = 40_000
-NAMES_4 = {"LR": METHOD_NAMES, "SVM": SVM_METHOD_NAMES}
-PAPER_4 = {
+METHOD_NAMES_4 = {"LR": METHOD_NAMES, "SVM": SVM_METHOD_NAMES}
+PRINTED_ERRORS_4 = {
     "LR CV-5": (".215 ± .029", ".164 ± .024", ".111 ± .012", ".083 ± .006"),
     "LR BEEi": (".210 ± .023", ".167 ± .014", ".142 ± .009", ".134 ± .006"),
     "LR BEEp": (".212 ± .029", ".156 ± .019", ".106 ± .010", ".080 ± .005"),
@@ -337,19 +363,19 @@ def _replicate_4(seed: int, replicate_number: int) -> Draws:
     """
 
     def draw_training_set(n_rows: int) -> TrainingSet:
-        rng = stream(f"bee-four-class {n_rows}", seed, replicate_number)
+        rng = replicate_rng(f"bee-four-class {n_rows}", seed, replicate_number)
         X, y = FOUR_CLASSES(n_rows, random_state=rng)
         test_rows = FOUR_CLASSES(TEST_ROWS, shuffle=False, random_state=rng)
         return X, y, lambda _, rules: error_rates(*test_rows, rules)
 
     learners = {
-        "LR": (l1_logistic(), methods_named(NAMES_4["LR"])),
-        "SVM": (linear_svms(), methods_named(NAMES_4["SVM"])),
+        "LR": (l1_logistic(), methods_by_name(METHOD_NAMES_4["LR"])),
+        "SVM": (linear_svms(), methods_by_name(METHOD_NAMES_4["SVM"])),
     }
-    return choices_by_size(SIZES_4, learners, draw_training_set, replicate_number)
+    return choices_by_size(TRAINING_SIZES_4, learners, draw_training_set, replicate_number)
 
 
-@experiment(_replicate_4, replicates=100, quick=3, unit=SPLIT_UNIT)
+@experiment(_replicate_4, replicates=100, quick=3, unit=REPLICATE_UNIT)
 def bee_table_4(draws: Draws) -> FindingParts:
     """Huttunen and Tohka (2015), Table 4: four classes.
 
@@ -369,26 +395,28 @@ def bee_table_4(draws: Draws) -> FindingParts:
 
     the estimates take the features as they are, with variance 1 in each class.
     """
-    yield convergence_note(draws[f"LR {STOPPED_EARLY}"])
+    yield convergence_note(draws[f"LR {NOT_CONVERGED}"])
     errors = {
-        label: select_learner(draws, label, (*method_names, ORACLE))
-        for label, method_names in NAMES_4.items()
+        label: select_learner_values(draws, label, (*method_names, ORACLE))
+        for label, method_names in METHOD_NAMES_4.items()
     }
     for label, learner_errors in errors.items():
-        yield mean_grid(learner_errors, SIZES_4, f"{label}: mean error of the chosen rule")
-        paper = {name: row for name, row in PAPER_4.items() if name.startswith(label)}
-        yield from heat_maps(draws, paper, SIZES_4, f"four classes, {label}")
-    yield table_with_paper(draws, SIZES_4, PAPER_4)
-    yield from compare_choices(draws, SIZES_4, *CLAIMS_4)
-    deviation_gaps = (
+        yield mean_grid(learner_errors, TRAINING_SIZES_4, f"{label}: mean error of the chosen rule")
+        printed_errors = {
+            name: row for name, row in PRINTED_ERRORS_4.items() if name.startswith(label)
+        }
+        yield from heat_maps(draws, printed_errors, TRAINING_SIZES_4, f"four classes, {label}")
+    yield table_quoting_paper(draws, TRAINING_SIZES_4, PRINTED_ERRORS_4)
+    yield from compare_choices(draws, TRAINING_SIZES_4, *CLAIMS_4)
+    std_gaps = (
         quantity
         for label, learner_errors in errors.items()
         for name in ("BEEp", "BEEi")
-        for quantity in spread_gaps(
-            learner_errors, SIZES_4, f"{label}, {name} − CV-5", name, "CV-5"
+        for quantity in std_differences(
+            learner_errors, TRAINING_SIZES_4, f"{label}, {name} − CV-5", name, "CV-5"
         )
     )
     yield Statement.from_quantities(
         "the errors of choices by BEE have smaller standard deviations than those by CV-5",
-        *deviation_gaps,
+        *std_gaps,
     )

@@ -17,10 +17,10 @@ from truerisk.experiments.experiment import (
     experiment,
     index_of_first_minimum,
     nearest_neighbour_family,
-    plan_of,
+    plan_from_splits,
     predict_plan,
-    stream,
-    two_classes,
+    replicate_rng,
+    two_class_data,
 )
 from truerisk.experiments.figures import FindingParts, PaperTable, std_error_of_printed_mean
 from truerisk.experiments.statements import Claim, Statement
@@ -28,13 +28,13 @@ from truerisk.extend import Plan
 from truerisk.losses import Brier
 
 N_TRAIN, N_TEST = 42, 20
-GENES = (2000, 1000, 500, 100)
+GENE_COUNTS = (2000, 1000, 500, 100)
 RULE_NAMES = ("oracle", "LOO", "S exact", "S as printed")
-ORACLE, LOO, EXACT, PRINTED_SWAPPING = range(4)
+ORACLE, LOO, EXACT_SWAPPING, PRINTED_SWAPPING = range(4)
 SWAPPING_CONSTANT = 10
 KS = range(1, N_TRAIN, 2)
 # A rule is far from the oracle if its test error is this many percentage points larger.
-FAR_IN_POINTS = 2.0
+FAR_PERCENTAGE_POINTS = 2.0
 # The document and the earlier run below have this number of resamplings.
 N_RESAMPLINGS = 500
 # One pair of numbers for each selection rule.
@@ -48,7 +48,7 @@ PRINTED_PAIRS = {
     500: ((None, None), (None, None), (None, 18.1)),
     100: ((4.8, 12.0), (20.7, 16.0), (12.0, 15.6)),
 }
-SAME_RECIPE = {
+EARLIER_PAIRS = {
     2000: ((6.0, 18.9), (6.9, 27.8), (6.6, 27.3), (9.2, 29.4)),
     1000: ((7.2, 14.2), (11.0, 21.0), (10.5, 20.8), (11.7, 21.1)),
     100: ((4.7, 12.2), (21.0, 16.2), (10.7, 14.9), (11.4, 14.9)),
@@ -60,18 +60,18 @@ def _replicate(seed: int, replicate_number: int) -> Draws:
 
     The candidates are odd numbers k of neighbours, with Euclidean distance.
     """
-    X, y = _standardised()
-    row_order = stream("colon-table-1", seed, replicate_number).permutation(N_TRAIN + N_TEST)
+    X, y = _load_standardised_data()
+    row_order = replicate_rng("colon-table-1", seed, replicate_number).permutation(N_TRAIN + N_TEST)
     X, y = X[row_order], y[row_order]
     # Genes are ranked by the ratio of the sums of squares between and within the classes.
-    genes = np.argsort(-f_classif(X[:N_TRAIN], y[:N_TRAIN])[0], kind="stable")
-    choices = [_choices(X[:, genes[:n_genes]], y) for n_genes in GENES]
+    ranked_genes = np.argsort(-f_classif(X[:N_TRAIN], y[:N_TRAIN])[0], kind="stable")
+    choices = [_choose_neighbours(X[:, ranked_genes[:n_genes]], y) for n_genes in GENE_COUNTS]
     ks, errors = zip(*choices, strict=True)
     return {"neighbours": np.array(ks), "error": np.array(errors)}
 
 
 @lru_cache(maxsize=1)
-def _standardised() -> tuple[np.ndarray, np.ndarray]:
+def _load_standardised_data() -> tuple[np.ndarray, np.ndarray]:
     """Return the log intensities, standardised within each array and then within each gene."""
     data = load("colon")
     X = np.log10(data.X)
@@ -87,7 +87,7 @@ def _leave_one_out_plan() -> Plan:
     leave_one_out_splits = [
         (np.delete(training_rows, i), training_rows[[i]]) for i in training_rows
     ]
-    return plan_of(
+    return plan_from_splits(
         N_TRAIN + N_TEST, (training_rows, np.arange(N_TRAIN + N_TEST)), *leave_one_out_splits
     )
 
@@ -102,12 +102,12 @@ def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     row must belong to the majority, and counts both narrow majorities.
     """
     predictions = predict_plan(
-        nearest_neighbour_family(KS), two_classes(X, y), Brier(), _leave_one_out_plan()
+        nearest_neighbour_family(KS), two_class_data(X, y), Brier(), _leave_one_out_plan()
     )
     share_of_ones, ks = predictions.values[:, :, 1], np.array(KS)[:, None]
     is_wrong = (share_of_ones > 0.5) != y[predictions.plan.positions[0]]
-    row_sets = np.split(is_wrong, [N_TRAIN, N_TRAIN + N_TEST], axis=1)
-    training_error, test_error, loo_error = (rows.mean(axis=1) for rows in row_sets)
+    is_wrong_by_set = np.split(is_wrong, [N_TRAIN, N_TRAIN + N_TEST], axis=1)
+    training_error, test_error, loo_error = (rows.mean(axis=1) for rows in is_wrong_by_set)
     n_ones, half_k = np.rint(share_of_ones[:, :N_TRAIN] * ks).astype(np.int64), ks // 2
     is_flipped_exactly = n_ones - y[:N_TRAIN] == half_k
     is_flipped_as_printed = (n_ones == half_k) | (n_ones == half_k + 1)
@@ -119,7 +119,7 @@ def selection_curves(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.stack([test_error, loo_error, *penalised_errors])
 
 
-def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _choose_neighbours(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the k that each selection rule chooses, and the test error in percent with this k.
 
     If several k have the same leave-one-out error, the largest k is chosen.
@@ -130,7 +130,13 @@ def _choices(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.array(KS)[chosen_indices], 100 * curves[ORACLE][chosen_indices]
 
 
-@experiment(_replicate, replicates=N_RESAMPLINGS, quick=50, unit="resamplings", check=_standardised)
+@experiment(
+    _replicate,
+    replicates=N_RESAMPLINGS,
+    quick=50,
+    unit="resamplings",
+    check=_load_standardised_data,
+)
 def colon_table_1(draws: Draws) -> FindingParts:
     """Daudin and Mary-Huard, Table 1: choosing k on the colon data.
 
@@ -151,10 +157,10 @@ def colon_table_1(draws: Draws) -> FindingParts:
         "against the paper (its S is compared with both forms)", "paper", draws, printed_pairs
     )
     title = f"against another {N_RESAMPLINGS} resamplings of this recipe"
-    yield _table_with_reference(title, "same recipe", draws, SAME_RECIPE)
-    for swapping_rule in (EXACT, PRINTED_SWAPPING):
+    yield _table_with_reference(title, "same recipe", draws, EARLIER_PAIRS)
+    for swapping_rule in (EXACT_SWAPPING, PRINTED_SWAPPING):
         for n_genes in (2000, 500, 100):
-            errors = draws["error"][:, GENES.index(n_genes)]
+            errors = draws["error"][:, GENE_COUNTS.index(n_genes)]
             yield Statement.from_quantities(
                 f"{RULE_NAMES[swapping_rule]} outperforms LOO with {n_genes} genes",
                 {"test error by LOO − by S, points": errors[:, LOO] - errors[:, swapping_rule]},
@@ -162,33 +168,34 @@ def colon_table_1(draws: Draws) -> FindingParts:
             )
     excess_errors = draws["error"] - draws["error"][..., [ORACLE]]
     yield Statement.from_quantities(
-        f"both methods are far from the oracle, even with 100 genes: above {FAR_IN_POINTS:g} "
+        f"both methods are far from the oracle, even with 100 genes: above "
+        f"{FAR_PERCENTAGE_POINTS:g} "
         "points",
         {
             f"{RULE_NAMES[compared_rule]} − oracle, {n_genes} genes": excess_errors[
                 :, gene_index, compared_rule
             ]
-            for compared_rule in (LOO, EXACT, PRINTED_SWAPPING)
-            for gene_index, n_genes in enumerate(GENES)
+            for compared_rule in (LOO, EXACT_SWAPPING, PRINTED_SWAPPING)
+            for gene_index, n_genes in enumerate(GENE_COUNTS)
         },
-        claim=Claim("above", FAR_IN_POINTS),
+        claim=Claim("above", FAR_PERCENTAGE_POINTS),
         digits=2,
     )
 
 
 def _table_with_reference(
-    title: str, reference: str, draws: Draws, known_pairs: Mapping[int, PairsOfRules]
+    title: str, reference_name: str, draws: Draws, reference_pairs: Mapping[int, PairsOfRules]
 ) -> PaperTable:
     """Return a table of the mean k (N) and test error (R) of every rule with a reference value."""
     our_values, reference_values = {}, {}
-    for n_genes, pairs in known_pairs.items():
-        for rule, pair in enumerate(pairs):
+    for n_genes, pairs in reference_pairs.items():
+        for rule_index, pair in enumerate(pairs):
             for letter, key, value in zip("NR", ("neighbours", "error"), pair, strict=True):
                 if value is not None:
-                    values = draws[key][:, GENES.index(n_genes), rule]
-                    name = f"{n_genes} genes, {RULE_NAMES[rule]}: {letter}"
+                    values = draws[key][:, GENE_COUNTS.index(n_genes), rule_index]
+                    name = f"{n_genes} genes, {RULE_NAMES[rule_index]}: {letter}"
                     our_values[name], reference_values[name] = (
                         values,
                         (value, std_error_of_printed_mean(values, N_RESAMPLINGS, 1)),
                     )
-    return PaperTable.from_values(title, reference, our_values, reference_values, 2)
+    return PaperTable.from_values(title, reference_name, our_values, reference_values, 2)

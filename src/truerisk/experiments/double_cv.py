@@ -13,7 +13,7 @@ from truerisk.experiments.experiment import (
     evaluate_method,
     experiment,
     nearest_neighbour_family,
-    stream,
+    replicate_rng,
 )
 from truerisk.experiments.figures import (
     FindingParts,
@@ -28,45 +28,45 @@ from truerisk.losses import ZeroOne
 from truerisk.methods import GivenSplits, Nested
 
 # These are the class sizes of the training rows, and of the rows that measure the error.
-SIZES = (25, 25), (5000, 5000)
+CLASS_SIZES = (25, 25), (5000, 5000)
 METHOD = Nested(outer="10-fold", inner="loo")
 # A training set of the inner loop has 44 rows, so k can be at most 44.
 KS = range(1, 45)
 
 
 @lru_cache(maxsize=4)
-def folds_of(seed: int) -> Plan:
+def plan_double_cv(seed: int) -> Plan:
     """Return one plan for all data sets of a seed: the outer folds also predict fresh rows.
 
     Labels are sorted and rows are independent within their class, so that the same folds serve all
     data sets as well as new folds would. Building a plan of 460 fits takes as long as computing its
     predictions.
     """
-    example = Sample.draw(make_simple, SIZES, np.random.default_rng(0))
+    example = Sample.draw(make_simple, CLASS_SIZES, np.random.default_rng(0))
     training_rows, fresh_rows = np.split(np.arange(example.data.n_rows), [example.n])
     training_plan = METHOD.plan(
         example.data.subset(training_rows), Streams(seed).child("double cv")
     )
-    folds = training_plan.part_named("outer")
+    outer_folds = training_plan.part_named("outer")
     test_splits = tuple(
-        (folds.train_rows(fold)[0], rows)
-        for fold in range(folds.n_fits)
-        for rows in (folds.test_rows(fold)[0], fresh_rows)
+        (outer_folds.train_rows(fold)[0], rows)
+        for fold in range(outer_folds.n_fits)
+        for rows in (outer_folds.test_rows(fold)[0], fresh_rows)
     )
     return Nested(GivenSplits(test_splits), METHOD.inner).plan(example.data, Streams(seed))
 
 
-def double_cv(seed: int, replicate: int) -> Draws:
+def double_cv(seed: int, replicate_number: int) -> Draws:
     """Return the internal, external and true error of one data set, each as a mean of ten folds.
 
     In every outer fold the k with the smallest leave-one-out error is chosen, or the smallest such
     k if several are tied. Tied votes of neighbours go to class 0, as in scikit-learn. `k` is the
     mean of the ten chosen k.
     """
-    rng = stream("wallman double cv", seed, replicate)
-    data = Sample.draw(make_simple, SIZES, rng).data
+    rng = replicate_rng("wallman double cv", seed, replicate_number)
+    data = Sample.draw(make_simple, CLASS_SIZES, rng).data
     outer_splits = evaluate_method(
-        METHOD, nearest_neighbour_family(KS), data, ZeroOne(), folds_of(seed)
+        METHOD, nearest_neighbour_family(KS), data, ZeroOne(), plan_double_cv(seed)
     ).units
     inner_risks, errors, test_sizes, chosen_candidates = np.array(
         [
@@ -138,14 +138,17 @@ def wallman_table_1(draws: Draws) -> FindingParts:
         remark="stratified folds test the class that the training rows have fewer of a little more "
         "often",
     )
-    pairs, half_claim = np.column_stack([internal_errors, external_errors]), Claim("above", 0.5)
+    pairs, above_half_claim = (
+        np.column_stack([internal_errors, external_errors]),
+        Claim("above", 0.5),
+    )
     yield Statement.from_quantities(
         "internal and external error have a strong positive correlation: above one half",
         Quantity.from_statistic(
             "correlation",
             lambda error_pairs: float(np.corrcoef(error_pairs.T)[0, 1]),
             pairs,
-            half_claim,
+            above_half_claim,
             digits=2,
         ),
     )
@@ -154,7 +157,7 @@ def wallman_table_1(draws: Draws) -> FindingParts:
 # -------------------------------------------------------------- Figure 4: the same errors in pairs
 
 # These are standard deviations of the three errors over 20,000 data sets.
-KNOWN_DEVIATIONS = {"internal": 0.047, "external": 0.063, "true": 0.021}
+EARLIER_DEVIATIONS = {"internal": 0.047, "external": 0.063, "true": 0.021}
 # At least this percentage of data sets counts as a vast majority.
 VAST_MAJORITY_PERCENT = 80
 # Wallman gives these ranges for "the vast majority" of the true and of the external errors.
@@ -170,10 +173,10 @@ def wallman_figure_4(draws: Draws) -> FindingParts:
 
     the document prints no numbers for this figure but the two ranges.
     """
-    deviations = {name: _sample_deviation(draws[name]) for name in KNOWN_DEVIATIONS}
-    known_deviations = {name: (value, 0.0005) for name, value in KNOWN_DEVIATIONS.items()}
+    deviations = {name: _sample_deviation(draws[name]) for name in EARLIER_DEVIATIONS}
+    reference_deviations = {name: (value, 0.0005) for name, value in EARLIER_DEVIATIONS.items()}
     title = "standard deviation over data sets"
-    yield PaperTable.from_values(title, "20,000 sets", deviations, known_deviations)
+    yield PaperTable.from_values(title, "20,000 sets", deviations, reference_deviations)
     correlations = {}
     for letter, (first_name, second_name) in ERROR_PAIRS.items():
         correlation = float(np.corrcoef(draws[first_name], draws[second_name])[0, 1])

@@ -33,7 +33,7 @@ MINIMUM_RULE = Minimum()
 # Values of every quantity, in one replicate or in all replicates.
 Draws = Mapping[str, np.ndarray]
 # A function of the seed and the number of the replicate.
-Replicate = Callable[[int, int], Draws]
+ReplicateFunction = Callable[[int, int], Draws]
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Experiment:
     >>> from truerisk.experiments import reproduce
     >>> from truerisk.experiments.figures import Findings, PaperTable
     >>> def tossed(seed, number):
-    ...     return {"heads": float(stream("coin", seed, number).random() < 0.5)}
+    ...     return {"heads": float(replicate_rng("coin", seed, number).random() < 0.5)}
     >>> def found(draws):
     ...     return Findings((PaperTable.from_values("heads", "exact", draws, {"heads": 0.5}),))
     >>> coin = Experiment("coin", "A coin", "tossed", tossed, found, replicates=400, quick=50)
@@ -61,7 +61,7 @@ class Experiment:
     name: str
     title: str
     document: str
-    replicate: Replicate
+    replicate: ReplicateFunction
     findings: Callable[[Draws], Findings]
     replicates: int
     quick: int
@@ -72,7 +72,7 @@ class Experiment:
 
 
 def experiment(
-    replicate: Replicate, **experiment_fields: Any
+    replicate: ReplicateFunction, **experiment_fields: Any
 ) -> Callable[[Callable[[Draws], FindingParts]], Experiment]:
     """Return a decorator that turns a function that yields findings into an Experiment.
 
@@ -90,7 +90,7 @@ def experiment(
                 "none: run them without -OO."
             )
         description = yield_findings.__doc__.format(**yield_findings.__globals__)
-        title, document, *notes = paragraphs(description)
+        title, document, *notes = split_paragraphs(description)
 
         def findings(draws: Draws) -> Findings:
             return Findings.from_parts(name, notes, yield_findings(draws))
@@ -101,17 +101,17 @@ def experiment(
     return decorate
 
 
-def paragraphs(text: str) -> tuple[str, ...]:
+def split_paragraphs(text: str) -> tuple[str, ...]:
     """Split a text at blank lines into paragraphs, and join the lines of each paragraph."""
     return tuple(" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
 
 
-def stream(name: str, seed: int, replicate_number: int) -> np.random.Generator:
+def replicate_rng(name: str, seed: int, replicate_number: int) -> np.random.Generator:
     """Return the random generator of one replicate; calls with the same name draw the same data."""
     return np.random.default_rng([seed, replicate_number, *name.encode()])
 
 
-def two_classes(X: np.ndarray, codes: np.ndarray) -> Data:
+def two_class_data(X: np.ndarray, codes: np.ndarray) -> Data:
     """Return classification data with the valid classes 0 and 1, without checking them again."""
     return Data(X, codes, "classification", np.array([0, 1]), codes)
 
@@ -136,21 +136,21 @@ class Sample:
         """Draw training rows and fresh rows of these sizes from a problem with two classes."""
         samples = [problem(n_rows, shuffle=shuffle, random_state=rng) for n_rows in sizes]
         X, y = (np.concatenate(arrays) for arrays in zip(*samples, strict=True))
-        return cls(two_classes(X, y), len(samples[0][1]))
+        return cls(two_class_data(X, y), len(samples[0][1]))
 
     @classmethod
     def draw_alternating(
         cls,
         sizes: tuple[int, int],
-        columns: tuple[int, int],
+        n_columns: tuple[int, int],
         mean_difference: float,
         rng: np.random.Generator,
     ) -> Sample:
         """Draw rows of two alternating classes, whose means differ in the first columns only."""
         y = np.arange(sum(sizes)) % 2
-        X = rng.standard_normal((len(y), columns[0]))
-        X[:, : columns[1]] += mean_difference * y[:, None]
-        return cls(two_classes(X, y), sizes[0])
+        X = rng.standard_normal((len(y), n_columns[0]))
+        X[:, : n_columns[1]] += mean_difference * y[:, None]
+        return cls(two_class_data(X, y), sizes[0])
 
     def evaluate(self, method: Method, family: Family, splits: int | Plan) -> Evaluation:
         """Evaluate a method on the training rows, for all candidates."""
@@ -160,12 +160,12 @@ class Sample:
 
     def risks(self, method: Method, family: Family, splits: int | Plan) -> np.ndarray:
         """Return a method's risk estimate of every candidate, computed on the training rows."""
-        return values_of(self.evaluate(method, family, splits).tested)
+        return risk_values(self.evaluate(method, family, splits).tested)
 
     def answers(self, family: Family, *training_subsets: np.ndarray) -> Answers:
         """Return predictions for the fresh rows by rules fitted to training rows, or to subsets."""
         training_rows, fresh_rows = np.split(np.arange(self.data.n_rows), [self.n])
-        plan = plan_of(
+        plan = plan_from_splits(
             self.data.n_rows,
             *(
                 (training_subset, fresh_rows)
@@ -190,7 +190,7 @@ def nearest_neighbour_family(ks: range) -> Family:
     return Family.from_grid(KNeighborsClassifier(), {"n_neighbors": ks})
 
 
-def plan_of(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
+def plan_from_splits(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Plan:
     """Return a plan with one fit for each split into training rows and test rows.
 
     Training sets are listed row by row, and not as all rows except some, because engines would then
@@ -217,20 +217,22 @@ def evaluate_method(
     family: Family,
     data: Data,
     loss: Loss,
-    splits: int | Plan,
+    seed_or_plan: int | Plan,
     engine_name: str = "auto",
     rule: Rule = MINIMUM_RULE,
 ) -> Evaluation:
     """Evaluate a method for a family: its risk estimates, and the candidate that the rule chooses.
 
-    `splits` is the seed with which splits are drawn, or the method's plan.
+    `seed_or_plan` is the seed with which splits are drawn, or the method's plan.
     """
     asking = Asking(family, data, loss, engine=engine_name)
-    plan = splits if isinstance(splits, Plan) else method.plan(data, Streams(splits))
-    return method.evaluate(asking, data, loss, plan, terms_of(family, rule))
+    plan = (
+        seed_or_plan if isinstance(seed_or_plan, Plan) else method.plan(data, Streams(seed_or_plan))
+    )
+    return method.evaluate(asking, data, loss, plan, evaluation_terms(family, rule))
 
 
-def values_of(candidate_estimates: Sequence[Tested]) -> np.ndarray:
+def risk_values(candidate_estimates: Sequence[Tested]) -> np.ndarray:
     """Return the estimated risk of every candidate as an array."""
     return np.array([estimate.value for estimate in candidate_estimates])
 
@@ -240,7 +242,7 @@ def index_of_first_minimum(curve: np.ndarray) -> int:
     return MINIMUM_RULE.choose(curve, np.full(len(curve), np.nan))
 
 
-def terms_of(family: Family, rule: Rule = MINIMUM_RULE) -> Terms:
+def evaluation_terms(family: Family, rule: Rule = MINIMUM_RULE) -> Terms:
     """Return the terms of an evaluation: its level, selection rule and number of candidates.
 
     Standard errors are requested only if the rule needs them.

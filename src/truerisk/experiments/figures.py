@@ -11,7 +11,13 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from truerisk.experiments.statements import LEVEL, MIN_REPLICATES, Quantity, Statement, wrap_text
+from truerisk.experiments.statements import (
+    JOINT_CONFIDENCE_LEVEL,
+    MIN_REPLICATES,
+    Quantity,
+    Statement,
+    wrap_text,
+)
 from truerisk.extend import UNWRITTEN, Block, Written
 
 # Bands extend over this number of standard errors on each side.
@@ -81,7 +87,7 @@ class Panel:
     steps: tuple[str, ...] = ()
 
     @classmethod
-    def boxes(cls, title: str, label: str, values_by_name: Mapping[str, np.ndarray]) -> Panel:
+    def box_plot(cls, title: str, label: str, values_by_name: Mapping[str, np.ndarray]) -> Panel:
         """Return a panel with a box plot of all replicates for each name."""
         series = (Series(name, np.empty(0), values) for name, values in values_by_name.items())
         return cls(title, "", label, tuple(series), "boxes")
@@ -98,27 +104,28 @@ class PanelGroup:
 # A difference of at most two standard errors agrees, of at most three is doubtful.
 AGREEMENT_LIMIT, DOUBT_LIMIT = 2.0, 3.0
 FOOTNOTE_ON_VERDICTS = (
-    f"decided at a joint level of {100 * LEVEL:g} % per sentence, from {MIN_REPLICATES} replicates "
+    f"decided at a joint level of {100 * JOINT_CONFIDENCE_LEVEL:g} % per sentence, from "
+    f"{MIN_REPLICATES} replicates "
     "on; ±: one standard error"
 )
 
 # A reference value is exact, or a pair of a value (or None) and its standard error.
 ReferenceValues = Mapping[str, float | tuple[float | None, float]]
 # The values of all replicates, an estimate, or a number without randomness.
-Values = np.ndarray | Quantity | float
+TableValues = np.ndarray | Quantity | float
 
 
-def _to_quantity(values: Values) -> Quantity:
+def _to_quantity(values: TableValues) -> Quantity:
     """Convert values to a quantity for a table: the mean with its standard error."""
     if isinstance(values, Quantity):
         return values
     if isinstance(values, np.ndarray):
         return Quantity.mean("", values)
-    return Quantity.exact("", values)
+    return Quantity.from_exact_value("", values)
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """Row of a table: our value with its Monte-Carlo standard error, and a reference value.
 
     `reference_error` is the standard error of the reference, including its rounding (0: exact).
@@ -165,7 +172,7 @@ class PaperTable:
 
     title: str
     reference: str
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     digits: int = field(default=4, metadata=UNWRITTEN)
 
     @classmethod
@@ -173,7 +180,7 @@ class PaperTable:
         cls,
         title: str,
         reference: str,
-        values: Mapping[str, Values],
+        values: Mapping[str, TableValues],
         reference_values: ReferenceValues | None = None,
         digits: int = 4,
     ) -> PaperTable:
@@ -188,13 +195,13 @@ class PaperTable:
                 reference_value if isinstance(reference_value, tuple) else (reference_value, 0.0)
             )
             rows.append(
-                Row(
+                TableRow(
                     name,
                     quantity.value,
                     quantity.std_error,
                     value,
                     reference_error,
-                    quantity.replicates,
+                    quantity.n_replicates,
                 )
             )
         return cls(title, reference, tuple(rows), digits)
@@ -204,9 +211,9 @@ class PaperTable:
         cells = [
             [
                 row.name,
-                number(row.reference, self.digits),
-                number(row.ours, self.digits),
-                number(row.std_error, self.digits),
+                format_number(row.reference, self.digits),
+                format_number(row.ours, self.digits),
+                format_number(row.std_error, self.digits),
                 "–" if row.difference is None else f"{row.difference:+.1f}",
                 row.verdict,
             ]
@@ -242,7 +249,7 @@ class MeansGrid:
         cls,
         title: str,
         columns: Iterable[str],
-        values: Mapping[str, Iterable[Values]],
+        values: Mapping[str, Iterable[TableValues]],
         digits: int = 4,
     ) -> MeansGrid:
         """Return a table with a row per name and a column per condition (means over replicates)."""
@@ -258,7 +265,7 @@ class MeansGrid:
             [
                 row.name,
                 *(
-                    f"{number(mean, self.digits)} ± {number(error, self.digits)}"
+                    f"{format_number(mean, self.digits)} ± {format_number(error, self.digits)}"
                     for mean, error in zip(row.means, row.std_errors, strict=True)
                 ),
             ]
@@ -340,18 +347,18 @@ class Report(Findings, Written):
         return "\n\n".join(paragraphs)
 
 
-def number(value: float | None, digits: int) -> str:
+def format_number(value: float | None, digits: int) -> str:
     """Format a number with this many digits, or return a dash if it is None or not finite."""
     if value is None or not np.isfinite(value):
         return "–"
     return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"
 
 
-def std_error_of_printed_mean(values: np.ndarray, replicates: int, digits: int) -> float:
+def std_error_of_printed_mean(values: np.ndarray, n_replicates: int, digits: int) -> float:
     """Return the standard error of a printed mean over this number of replicates.
 
     The document gives no standard error. It is computed from the standard deviation of our
     replicates, and half a unit of the last printed digit is added in quadrature.
     """
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
-    return float(np.hypot(deviation / np.sqrt(replicates), 0.5 * 10.0**-digits))
+    return float(np.hypot(deviation / np.sqrt(n_replicates), 0.5 * 10.0**-digits))

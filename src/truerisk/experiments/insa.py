@@ -19,11 +19,11 @@ from truerisk.experiments.experiment import (
     Draws,
     Sample,
     evaluate_method,
+    evaluation_terms,
     experiment,
     predict_plan,
-    stream,
-    terms_of,
-    values_of,
+    replicate_rng,
+    risk_values,
 )
 from truerisk.experiments.figures import (
     FindingParts,
@@ -43,25 +43,27 @@ from truerisk.methods import AIC, BIC, GCV, AICc, Apparent, Bootstrap, Cp, KFold
 # Components of the curve along orthonormal polynomials of 11 equidistant points.
 # They are shares of a variance of 1; a minus sign means a negative coefficient.
 # R² is then close to the lecture's .03, .73 and .874 at degrees 1, 2 and 5.
-SHARES = {1: 0.0075, 2: -0.6775, 3: 0.085}
-NOISE = 0.2475
+VARIANCE_SHARES = {1: 0.0075, 2: -0.6775, 3: 0.085}
+NOISE_VARIANCE = 0.2475
 POINTS = 11
 
 
 def true_curve(x: np.ndarray) -> np.ndarray:
     """Return the true curve at x: a cubic polynomial whose largest component is quadratic."""
     # The inverse of R holds the coefficients of polynomials with mean square 1 on the points.
-    _, R = np.linalg.qr(np.vander(np.linspace(-1, 1, POINTS), max(SHARES) + 1, increasing=True))
-    orthonormal = np.linalg.inv(R) * np.sqrt(POINTS) * np.sign(np.diag(R))
+    _, R = np.linalg.qr(
+        np.vander(np.linspace(-1, 1, POINTS), max(VARIANCE_SHARES) + 1, increasing=True)
+    )
+    orthonormal_coefficients = np.linalg.inv(R) * np.sqrt(POINTS) * np.sign(np.diag(R))
     components = (
-        np.sign(share) * np.sqrt(abs(share)) * polyval(x, orthonormal[:, degree])
-        for degree, share in SHARES.items()
+        np.sign(share) * np.sqrt(abs(share)) * polyval(x, orthonormal_coefficients[:, degree])
+        for degree, share in VARIANCE_SHARES.items()
     )
     return np.asarray(sum(components))
 
 
 @lru_cache(maxsize=8)
-def polynomials(largest_degree: int) -> Family:
+def polynomial_family(largest_degree: int) -> Family:
     """Return least-squares polynomials with every degree from 1 to `largest_degree`."""
     from sklearn.linear_model import LinearRegression
     from sklearn.pipeline import make_pipeline
@@ -71,7 +73,7 @@ def polynomials(largest_degree: int) -> Family:
     return Family.from_grid(model, {"polynomialfeatures__degree": range(1, largest_degree + 1)})
 
 
-def data_of(x: np.ndarray, y: np.ndarray) -> Data:
+def regression_data(x: np.ndarray, y: np.ndarray) -> Data:
     """Return regression data with one feature."""
     return Data(x[:, None], y, "regression")
 
@@ -84,46 +86,48 @@ INTERPOLATING_DEGREE = POINTS - 1
 LARGEST_DEGREE = 6
 DEGREES = np.arange(1, LARGEST_DEGREE + 1)
 # R² in the lecture by degree, each with its number of printed digits.
-R2 = {1: (0.03, 2), 2: (0.73, 2), 5: (0.874, 3), 10: (1.0, 2)}
+PRINTED_R2 = {1: (0.03, 2), 2: (0.73, 2), 5: (0.874, 3), 10: (1.0, 2)}
 CHOSEN_DEGREE = 3
 ROUNDING_ERROR = 1e-9
 CRITERIA = {"Cp": Cp(), "GCV": GCV(), "AIC": AIC(), "AICc": AICc(), "BIC": BIC()}
-EVERY = (*CRITERIA, "leave-one-out", "R²")
+CRITERION_NAMES = (*CRITERIA, "leave-one-out", "R²")
 
 
-def _replicate_polynomial(seed: int, replicate: int) -> Draws:
+def _replicate_polynomial(seed: int, replicate_number: int) -> Draws:
     """Fit polynomials of degree 1 to 10 to eleven points of a noisy cubic; compute criteria."""
-    rng = stream("insa polynomial", seed, replicate)
+    rng = replicate_rng("insa polynomial", seed, replicate_number)
     x = np.linspace(-1, 1, POINTS)
-    truth = true_curve(x)
-    y = truth + np.sqrt(NOISE) * rng.standard_normal(POINTS)
-    data, loss = data_of(x, y), Squared()
+    true_values = true_curve(x)
+    y = true_values + np.sqrt(NOISE_VARIANCE) * rng.standard_normal(POINTS)
+    data, loss = regression_data(x, y), Squared()
     plan = GCV().plan(data, Streams(0))
-    all_degree_predictions = predict_plan(polynomials(INTERPOLATING_DEGREE), data, loss, plan)
+    all_degree_predictions = predict_plan(polynomial_family(INTERPOLATING_DEGREE), data, loss, plan)
     r2 = 1 - ((y - all_degree_predictions.values) ** 2).mean(axis=1) / y.var()
-    family = polynomials(LARGEST_DEGREE)
-    predictions, terms = predict_plan(family, data, loss, plan), terms_of(family)
+    family = polynomial_family(LARGEST_DEGREE)
+    predictions, terms = predict_plan(family, data, loss, plan), evaluation_terms(family)
     curves = {
-        name: values_of(criterion.reduce(predictions, data, loss, terms))
+        name: risk_values(criterion.reduce(predictions, data, loss, terms))
         for name, criterion in CRITERIA.items()
     }
     # The AIC is the Gaussian deviance at the true variance, plus 2 for each coefficient.
-    deviance = ((y - predictions.values) ** 2).sum(axis=1) / NOISE + POINTS * np.log(
-        2 * np.pi * NOISE
+    deviance = ((y - predictions.values) ** 2).sum(axis=1) / NOISE_VARIANCE + POINTS * np.log(
+        2 * np.pi * NOISE_VARIANCE
     )
-    cp_at_true_variance = values_of(Cp(NOISE).reduce(predictions, data, loss, terms))
-    differences = deviance + 2 * (DEGREES + 1) - POINTS / NOISE * cp_at_true_variance
-    curves["leave-one-out"] = values_of(
+    cp_at_true_variance = risk_values(Cp(NOISE_VARIANCE).reduce(predictions, data, loss, terms))
+    aic_cp_differences = (
+        deviance + 2 * (DEGREES + 1) - POINTS / NOISE_VARIANCE * cp_at_true_variance
+    )
+    curves["leave-one-out"] = risk_values(
         evaluate_method(LeaveOneOut(), family, data, loss, 0).tested
     )
     curves["R²"] = -r2[:LARGEST_DEGREE]
-    true_risks = ((truth - predictions.values) ** 2).mean(axis=1) + NOISE
+    true_risks = ((true_values - predictions.values) ** 2).mean(axis=1) + NOISE_VARIANCE
     chosen_indices = np.array([values.argmin() for values in curves.values()])
     return {
         "y": y,
         "R2": r2,
         "Cp": curves["Cp"],
-        "AIC − Cp": np.ptp(differences),
+        "AIC − Cp": np.ptp(aic_cp_differences),
         "risk": true_risks,
         "chosen": chosen_indices + 1,
         "risk of the chosen": true_risks[chosen_indices],
@@ -145,50 +149,52 @@ def insa_polynomial(draws: Draws) -> FindingParts:
     {INTERPOLATING_DEGREE} leaves none.
     """
     r2, cp_values = draws["R2"], draws["Cp"]
-    r2_by_degree = {f"degree {degree}": r2[:, degree - 1] for degree in R2}
+    r2_by_degree = {f"degree {degree}": r2[:, degree - 1] for degree in PRINTED_R2}
     # The lecture shows one data set, so its numbers vary like those of a single data set.
     printed_r2 = {
         f"degree {degree}": (
             printed_value,
             std_error_of_printed_mean(r2[:, degree - 1], 1, n_digits),
         )
-        for degree, (printed_value, n_digits) in R2.items()
+        for degree, (printed_value, n_digits) in PRINTED_R2.items()
     }
     yield PaperTable.from_values("R²", "lecture, one data set", r2_by_degree, printed_r2, 3)
-    degrees_by_criterion = dict(zip(EVERY, draws["chosen"].T, strict=True))
+    degrees_by_criterion = dict(zip(CRITERION_NAMES, draws["chosen"].T, strict=True))
     title = f"share of data sets in which degree {CHOSEN_DEGREE} is chosen"
     shares = {
         name: chosen_degrees == CHOSEN_DEGREE
         for name, chosen_degrees in degrees_by_criterion.items()
     }
     yield PaperTable.from_values(title, "document", shares, digits=3)
-    risks = dict(zip(EVERY, draws["risk of the chosen"].T, strict=True))
+    risks = dict(zip(CRITERION_NAMES, draws["risk of the chosen"].T, strict=True))
     risks["oracle"] = draws["risk"].min(axis=1)
     yield PaperTable.from_values("squared risk of the chosen fit, fresh labels", "document", risks)
 
     rise_label = "least rise of R² from one degree to the next, over all data sets"
     yield Statement.from_quantities(
         "minimising the training error selects the most complex model",
-        Quantity.exact(rise_label, np.diff(r2, axis=1).min(), Claim("above", -ROUNDING_ERROR)),
+        Quantity.from_exact_value(
+            rise_label, np.diff(r2, axis=1).min(), Claim("above", -ROUNDING_ERROR)
+        ),
         remark=(
             f"its mean at degree {INTERPOLATING_DEGREE} is "
             f"{r2[:, INTERPOLATING_DEGREE - 1].mean():.4f}"
         ),
     )
-    degrees_by_cp, other_degrees = (
+    cp_degrees, other_degrees = (
         degrees_by_criterion["Cp"],
         [degree for degree in DEGREES if degree != CHOSEN_DEGREE],
     )
-    counts_by_degree = np.bincount(degrees_by_cp, minlength=LARGEST_DEGREE + 1)
+    counts_by_degree = np.bincount(cp_degrees, minlength=LARGEST_DEGREE + 1)
     percentages = ", ".join(
-        f"{share:.0f}" for share in 100 * counts_by_degree[1:] / len(degrees_by_cp)
+        f"{share:.0f}" for share in 100 * counts_by_degree[1:] / len(cp_degrees)
     )
     is_chosen_degree = shares["Cp"].astype(float)
     yield Statement.from_quantities(
         f"Cp selects a polynomial of degree {CHOSEN_DEGREE}: most often, and on average",
         {
             f"share of degree {CHOSEN_DEGREE} − of {degree}": is_chosen_degree
-            - (degrees_by_cp == degree)
+            - (cp_degrees == degree)
             for degree in other_degrees
         },
         {
@@ -206,7 +212,9 @@ def insa_polynomial(draws: Draws) -> FindingParts:
     yield Statement.from_quantities(
         "in the Gaussian model with known variance AIC is equivalent to Cp: a constant apart, in "
         "units of the variance",
-        Quantity.exact(range_label, draws["AIC − Cp"].max(), Claim("below", ROUNDING_ERROR)),
+        Quantity.from_exact_value(
+            range_label, draws["AIC − Cp"].max(), Claim("below", ROUNDING_ERROR)
+        ),
     )
     yield Statement.from_quantities(
         "BIC will generally select a simpler model than AIC",
@@ -220,7 +228,7 @@ def insa_polynomial(draws: Draws) -> FindingParts:
         Series("truth", fine_grid, true_curve(fine_grid), "k:"),
     )
     fitted_panels = []
-    for degree in R2:
+    for degree in PRINTED_R2:
         fitted_line = Series(
             "fitted", fine_grid, np.polynomial.Polynomial.fit(x, y, degree)(fine_grid), "C0-"
         )
@@ -252,18 +260,18 @@ BOOTSTRAP_KINDS: dict[str, Literal["bootstrap", "oob", ".632"]] = {
 }
 ERROR_NAMES = ("training error", *BOOTSTRAP_KINDS, "true error", "true error, its trees")
 OUT_OF_BAG_SHARE = 0.368
-FINE = np.linspace(-1, 1, 401)
+FINE_GRID = np.linspace(-1, 1, 401)
 # The figure shows this number of bootstrap samples.
 N_SHOWN_SAMPLES = 2
 SHARE_TOLERANCE = 0.01
 
 
-def _replicate_bootstrap(seed: int, replicate: int) -> Draws:
+def _replicate_bootstrap(seed: int, replicate_number: int) -> Draws:
     """Estimate the error of trees on 50 rows of a sine with noise, from 50 bootstrap samples."""
-    rng = stream("insa bootstrap", seed, replicate)
+    rng = replicate_rng("insa bootstrap", seed, replicate_number)
     x = rng.uniform(-1, 1, N + N_TEST)
     y = np.sin(4 * x + 1) + NOISE_DEVIATION * rng.standard_normal(len(x))
-    data, loss = data_of(x[:N], y[:N]), Squared()
+    data, loss = regression_data(x[:N], y[:N]), Squared()
     bootstrap_rows = rng.integers(N, size=(SAMPLES, N))
     methods: dict[str, Method] = {"training error": Apparent()}
     methods |= {
@@ -271,7 +279,7 @@ def _replicate_bootstrap(seed: int, replicate: int) -> Draws:
         for name, bootstrap_kind in BOOTSTRAP_KINDS.items()
     }
     # Trees of all rows and of each bootstrap sample predict the test rows and the curve.
-    extended_data = data_of(np.append(x, FINE), np.append(y, np.zeros(len(FINE))))
+    extended_data = regression_data(np.append(x, FINE_GRID), np.append(y, np.zeros(len(FINE_GRID))))
     predictions = (
         Sample(extended_data, N, loss).answers(_tree(), np.arange(N), *bootstrap_rows).values
     )
@@ -280,15 +288,17 @@ def _replicate_bootstrap(seed: int, replicate: int) -> Draws:
         ((predictions[:, :N_TEST] - y[N:]) ** 2).mean(axis=1),
         predictions[:, N_TEST:],
     )
-    missed_share = np.mean([1 - len(np.unique(sample_rows)) / N for sample_rows in bootstrap_rows])
+    out_of_bag_share = np.mean(
+        [1 - len(np.unique(sample_rows)) / N for sample_rows in bootstrap_rows]
+    )
     return {
         **{
-            name: values_of(evaluate_method(method, _tree(), data, loss, 0).tested)[0]
+            name: risk_values(evaluate_method(method, _tree(), data, loss, 0).tested)[0]
             for name, method in methods.items()
         },
         "true error": true_errors[0],
         "true error, its trees": true_errors[1:].mean(),
-        "missed": np.array(missed_share),
+        "missed": np.array(out_of_bag_share),
         "x": x[:N],
         "y": y[:N],
         "rows": bootstrap_rows[:N_SHOWN_SAMPLES],
@@ -340,18 +350,18 @@ def insa_bootstrap(draws: Draws) -> FindingParts:
     bias_pairs = np.column_stack([errors_632 - true_errors, oob_errors - true_errors])
     yield Statement.from_quantities(
         ".632 corrects this bias: its own is smaller",
-        Quantity.difference_of_biases("|bias of .632| − |bias of Err_oob|", bias_pairs),
+        Quantity.from_bias_difference("|bias of .632| − |bias of Err_oob|", bias_pairs),
         remark=f"that of .632 is {np.mean(errors_632 - true_errors):+.4f}",
     )
 
-    yield Panel.boxes("errors of all data sets", "squared error", errors)
+    yield Panel.box_plot("errors of all data sets", "squared error", errors)
     # The panels show the first data set and two of its bootstrap samples.
     # The area of a point shows how often the row was drawn.
     x, y, tree_curves = draws["x"][0], draws["y"][0], draws["lines"][0]
-    true_line = Series("truth", FINE, np.sin(4 * FINE + 1), "k:")
+    true_line = Series("truth", FINE_GRID, np.sin(4 * FINE_GRID + 1), "k:")
     original_series = (
         Series("", x, y, "ko", size=3.0),
-        Series("tree", FINE, tree_curves[0], "k-"),
+        Series("tree", FINE_GRID, tree_curves[0], "k-"),
         true_line,
     )
     yield Panel("original data", "x", "y", original_series)
@@ -372,14 +382,16 @@ def insa_bootstrap(draws: Draws) -> FindingParts:
                     size=3.0 * np.sqrt(multiplicity),
                 )
             )
-        tree = Series("its tree", FINE, tree_curves[sample_number + 1], f"{colour}-")
-        yield Panel(f"bootstrap sample {sample_number + 1}", "x", "y", (*points, tree, true_line))
+        tree_line = Series("its tree", FINE_GRID, tree_curves[sample_number + 1], f"{colour}-")
+        yield Panel(
+            f"bootstrap sample {sample_number + 1}", "x", "y", (*points, tree_line, true_line)
+        )
 
 
 # ---------------------------------------------------------- K-fold errors by the number of folds K
 
-ROWS = N_TRAIN, N_FRESH = 40, 2000
-COLUMNS = N_FEATURES, N_INFORMATIVE = 15, 2
+ROW_COUNTS = N_TRAIN, N_FRESH = 40, 2000
+COLUMN_COUNTS = N_FEATURES, N_INFORMATIVE = 15, 2
 # The class means of two features differ by this number; the other features are noise.
 MEAN_DIFFERENCE = 1.2
 METHODS_BY_K = {"K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10), "K = n": LeaveOneOut()}
@@ -395,15 +407,18 @@ def _families() -> dict[str, Family]:
     return dict(zip(LEARNERS, map(Family.from_grid, learners), strict=True))
 
 
-def _replicate_folds(seed: int, replicate: int) -> Draws:
+def _replicate_folds(seed: int, replicate_number: int) -> Draws:
     """Return the K-fold errors for every K, and the rule's true error, for both learners."""
     sample = Sample.draw_alternating(
-        ROWS, COLUMNS, MEAN_DIFFERENCE, stream("insa folds", seed, replicate)
+        ROW_COUNTS,
+        COLUMN_COUNTS,
+        MEAN_DIFFERENCE,
+        replicate_rng("insa folds", seed, replicate_number),
     )
     draws: dict[str, np.ndarray] = {}
     for name, family in _families().items():
         draws[name] = np.concatenate(
-            [sample.risks(method, family, replicate) for method in METHODS_BY_K.values()]
+            [sample.risks(method, family, replicate_number) for method in METHODS_BY_K.values()]
         )
         draws[f"true, {name}"] = sample.errors(family)[0, 0]
     return draws
@@ -445,12 +460,17 @@ def insa_folds(draws: Draws) -> FindingParts:
             METHODS_BY_K,
             {label: values_by_k.values() for label, values_by_k in values_by_measure.items()},
         )
-        ks = np.arange(1.0, len(METHODS_BY_K) + 1)
+        k_positions = np.arange(1.0, len(METHODS_BY_K) + 1)
         bias_lines = (
-            mean_line("bias", ks, bias, "C0o-"),
-            Series("standard deviation", ks, np.sqrt(squared_deviation.mean(axis=0)), "C1s--"),
+            mean_line("bias", k_positions, bias, "C0o-"),
             Series(
-                "root of the mean squared error", ks, np.sqrt(squared_error.mean(axis=0)), "k^:"
+                "standard deviation", k_positions, np.sqrt(squared_deviation.mean(axis=0)), "C1s--"
+            ),
+            Series(
+                "root of the mean squared error",
+                k_positions,
+                np.sqrt(squared_error.mean(axis=0)),
+                "k^:",
             ),
         )
         # The limits of the vertical axis are the same for both learners.
@@ -465,7 +485,7 @@ def insa_folds(draws: Draws) -> FindingParts:
             yield Statement.from_quantities(
                 f"{name}: {text}", {f"{k} − true error": values_by_measure["bias"][k]}
             )
-        bias_difference = Quantity.difference_of_biases(
+        bias_difference = Quantity.from_bias_difference(
             "|bias of K = n| − |bias of K = 2|", bias[:, [-1, 0]]
         )
         yield Statement.from_quantities(

@@ -13,20 +13,20 @@ import numpy as np
 from truerisk.experiments.experiment import (
     Draws,
     Sample,
+    evaluation_terms,
     experiment,
     predict_plan,
-    stream,
-    terms_of,
+    replicate_rng,
 )
 from truerisk.experiments.figures import FindingParts, Panel, PaperTable, Series, mean_line
-from truerisk.experiments.insa import data_of, polynomials
+from truerisk.experiments.insa import polynomial_family, regression_data
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.extend import Streams
 from truerisk.losses import Absolute, Loss, Squared
 from truerisk.methods import AIC, AICc
 
 # This is the standard deviation of the noise.
-NOISE = 0.5
+NOISE_DEVIATION = 0.5
 # This is the number of training rows.
 N = 30
 # The degree with the smallest mean test error and excess risk.
@@ -35,7 +35,7 @@ ROUNDING_ERROR = 1e-9
 AXIS_LABEL = "degree of the polynomial"
 
 
-def truth(x: np.ndarray) -> np.ndarray:
+def true_function(x: np.ndarray) -> np.ndarray:
     """Return the values of the optimal rule f*(x) = sin(4x + 1)."""
     return np.asarray(np.sin(4 * x + 1))
 
@@ -62,16 +62,16 @@ SHOWN_QUANTILE = 0.98
 COLOURS = {"training": "C0", "test": "C1"}
 
 
-def _replicate_optimism(seed: int, replicate: int) -> Draws:
+def _replicate_optimism(seed: int, replicate_number: int) -> Draws:
     """Fit polynomials of degree 1 to 12 to 30 rows; return training and test errors by degree."""
-    rng = stream("insa optimism", seed, replicate)
+    rng = replicate_rng("insa optimism", seed, replicate_number)
     x = np.append(_draw_in_cells(N, rng), rng.uniform(-1, 1, N_TEST))
-    y = truth(x) + NOISE * rng.standard_normal(len(x))
+    y = true_function(x) + NOISE_DEVIATION * rng.standard_normal(len(x))
     # The training rows occur twice, so that their predictions are returned, too.
-    data = data_of(np.append(x[:N], x), np.append(y[:N], y))
-    predictions = Sample(data, N, Squared()).answers(polynomials(LARGEST_DEGREE)).values
+    data = regression_data(np.append(x[:N], x), np.append(y[:N], y))
+    predictions = Sample(data, N, Squared()).answers(polynomial_family(LARGEST_DEGREE)).values
     training_errors, test_errors = np.split((predictions - y) ** 2, [N], axis=1)
-    fresh_label_errors = (predictions[:, :N] - truth(x[:N])) ** 2 + NOISE**2
+    fresh_label_errors = (predictions[:, :N] - true_function(x[:N])) ** 2 + NOISE_DEVIATION**2
     errors = {"training": training_errors, "test": test_errors, "fresh labels": fresh_label_errors}
     return {name: row_errors.mean(axis=1) for name, row_errors in errors.items()}
 
@@ -91,13 +91,13 @@ def insa_optimism(draws: Draws) -> FindingParts:
         for name in ("training", "test")
     }
     yield PaperTable.from_values(
-        f"mean squared error, noise {NOISE**2:.2f}", "document", mean_errors
+        f"mean squared error, noise {NOISE_DEVIATION**2:.2f}", "document", mean_errors
     )
     optimism_values = draws["fresh labels"] - training_errors
     optimism = {f"degree {degree}": optimism_values[:, degree - 1] for degree in TABLE_DEGREES}
     # At the same x the mean optimism of least squares is 2 p σ²/n, whatever the true curve is.
     exact_optimism = {
-        f"degree {degree}": 2 * (degree + 1) * NOISE**2 / N for degree in TABLE_DEGREES
+        f"degree {degree}": 2 * (degree + 1) * NOISE_DEVIATION**2 / N for degree in TABLE_DEGREES
     }
     title = "optimism at the same x's, fresh labels"
     yield PaperTable.from_values(title, "2 p σ²/n", optimism, exact_optimism)
@@ -105,7 +105,7 @@ def insa_optimism(draws: Draws) -> FindingParts:
     rise_label = "largest rise from one degree to the next, over all training sets"
     yield Statement.from_quantities(
         "the training error decreases as the complexity grows",
-        Quantity.exact(
+        Quantity.from_exact_value(
             rise_label, np.diff(training_errors, axis=1).max(), Claim("below", ROUNDING_ERROR)
         ),
     )
@@ -121,12 +121,12 @@ def insa_optimism(draws: Draws) -> FindingParts:
             - test_errors[:, BEST_DEGREE - 1]
         },
     )
-    by_degree = zip(DEGREES, (test_errors - training_errors).T, strict=True)
+    differences_by_degree = zip(DEGREES, (test_errors - training_errors).T, strict=True)
     yield Statement.from_quantities(
         "the training error underestimates the generalisation error, on average",
         {
             f"test − training error, degree {degree}": differences
-            for degree, differences in by_degree
+            for degree, differences in differences_by_degree
         },
     )
 
@@ -144,13 +144,13 @@ def insa_optimism(draws: Draws) -> FindingParts:
     labels = {"training": f"training {curve_label}", "test": label}
     single_lines = [
         Series(
-            "" if training_set else labels[name],
+            "" if set_index else labels[name],
             DEGREES,
-            draws[name][training_set],
+            draws[name][set_index],
             f"{colour}-",
             0.3,
         )
-        for training_set in range(len(shown_test_errors))
+        for set_index in range(len(shown_test_errors))
         for name, colour in COLOURS.items()
     ]
     mean_curves = [
@@ -164,9 +164,9 @@ def insa_optimism(draws: Draws) -> FindingParts:
 
 # -------------------------------------------------------- estimation error and approximation error
 
-SIZES = (20, 30, 60, 120, 240)
+TRAINING_SIZES = (20, 30, 60, 120, 240)
 # The figure over the degree shows the training-set size at this index.
-SIZE_INDEX = SIZES.index(N)
+SIZE_INDEX = TRAINING_SIZES.index(N)
 LARGEST_DECOMPOSED_DEGREE = 8
 # Gauss-Legendre nodes and weights on [-1, 1] integrate the squares of all polynomials here exactly.
 QUADRATURE_NODES, QUADRATURE_WEIGHTS = np.polynomial.legendre.leggauss(64) * np.array(
@@ -177,20 +177,23 @@ LEGENDRE_BASIS = np.polynomial.legendre.legvander(
     QUADRATURE_NODES, LARGEST_DECOMPOSED_DEGREE
 ) * np.sqrt(2 * np.arange(LARGEST_DECOMPOSED_DEGREE + 1) + 1)
 BEST_POLYNOMIALS = np.cumsum(
-    LEGENDRE_BASIS * ((QUADRATURE_WEIGHTS * truth(QUADRATURE_NODES)) @ LEGENDRE_BASIS), axis=1
+    LEGENDRE_BASIS * ((QUADRATURE_WEIGHTS * true_function(QUADRATURE_NODES)) @ LEGENDRE_BASIS),
+    axis=1,
 ).T[1:]
 # For every degree: the smallest risk of a polynomial minus the Bayes risk, inf_F R − R(f*).
-APPROXIMATION = (BEST_POLYNOMIALS - truth(QUADRATURE_NODES)) ** 2 @ QUADRATURE_WEIGHTS
-BAYES = NOISE**2
+APPROXIMATION_ERRORS = (
+    BEST_POLYNOMIALS - true_function(QUADRATURE_NODES)
+) ** 2 @ QUADRATURE_WEIGHTS
+BAYES_RISK = NOISE_DEVIATION**2
 SHOWN_DEGREES = DEGREES[:LARGEST_DECOMPOSED_DEGREE]
 REPORTED_DEGREES = (1, 2, 3, 4, 5, 8)
 # These labels at one x are quantiles of the exponential distribution.
 SKEWED_LABELS = -np.log1p(-(np.arange(4000) + 0.5) / 4000)
 # The candidates for the best constant prediction are this far apart.
-STEP = 0.01
+CONSTANT_STEP = 0.01
 
 
-def _replicate_decomposition(seed: int, replicate: int) -> Draws:
+def _replicate_decomposition(seed: int, replicate_number: int) -> Draws:
     r"""Compute the estimation error and the excess risk of polynomials of degree 1 to 8, by size.
 
     R(f̂) − R(f*) = [R(f̂) − inf_F R] + [inf_F R − R(f*)], where the first bracket is the estimation
@@ -200,19 +203,21 @@ def _replicate_decomposition(seed: int, replicate: int) -> Draws:
     risk R(f*). The best polynomial of a class is the projection of the truth; risks are integrals,
     computed by Gauss-Legendre quadrature without test rows.
     """
-    rng = stream("insa decomposition", seed, replicate)
-    estimation_errors, excess_risks = np.empty((2, len(SIZES), LARGEST_DECOMPOSED_DEGREE))
-    for size_index, n in enumerate(SIZES):
+    rng = replicate_rng("insa decomposition", seed, replicate_number)
+    estimation_errors, excess_risks = np.empty((2, len(TRAINING_SIZES), LARGEST_DECOMPOSED_DEGREE))
+    for size_index, n in enumerate(TRAINING_SIZES):
         x = _draw_in_cells(n, rng)
-        y = truth(x) + NOISE * rng.standard_normal(n)
-        data = data_of(
+        y = true_function(x) + NOISE_DEVIATION * rng.standard_normal(n)
+        data = regression_data(
             np.append(x, QUADRATURE_NODES), np.append(y, np.zeros(len(QUADRATURE_NODES)))
         )
         predictions = (
-            Sample(data, n, Squared()).answers(polynomials(LARGEST_DECOMPOSED_DEGREE)).values
+            Sample(data, n, Squared()).answers(polynomial_family(LARGEST_DECOMPOSED_DEGREE)).values
         )
         estimation_errors[size_index] = (predictions - BEST_POLYNOMIALS) ** 2 @ QUADRATURE_WEIGHTS
-        excess_risks[size_index] = (predictions - truth(QUADRATURE_NODES)) ** 2 @ QUADRATURE_WEIGHTS
+        excess_risks[size_index] = (
+            predictions - true_function(QUADRATURE_NODES)
+        ) ** 2 @ QUADRATURE_WEIGHTS
     return {"estimation": estimation_errors, "excess": excess_risks}
 
 
@@ -225,29 +230,33 @@ def insa_decomposition(draws: Draws) -> FindingParts:
     the document prints no numbers. Rows stand one in each of n cells, so that no wide gap lets a
     polynomial run away.
     """
-    estimation_errors, approximation_errors = draws["estimation"], APPROXIMATION
+    estimation_errors, approximation_errors = draws["estimation"], APPROXIMATION_ERRORS
     error_sums = estimation_errors + approximation_errors
-    estimation_at_n, sum_at_n = estimation_errors[:, SIZE_INDEX], error_sums[:, SIZE_INDEX]
+    estimation_errors_at_n, error_sums_at_n = (
+        estimation_errors[:, SIZE_INDEX],
+        error_sums[:, SIZE_INDEX],
+    )
     means = {
         f"degree {degree}: {name}": values[:, degree - 1]
         for degree in REPORTED_DEGREES
         for name, values in (
-            ("estimation error", estimation_at_n),
-            ("estimation + approximation", sum_at_n),
+            ("estimation error", estimation_errors_at_n),
+            ("estimation + approximation", error_sums_at_n),
         )
     }
-    title = f"excess risk of {N} rows, Bayes risk {BAYES:.2f}"
+    title = f"excess risk of {N} rows, Bayes risk {BAYES_RISK:.2f}"
     yield PaperTable.from_values(title, "document", means)
 
-    constants = {
-        "best constant by absolute − median": _best(Absolute()) - float(np.median(SKEWED_LABELS)),
-        "best constant by squared − mean": _best(Squared()) - float(SKEWED_LABELS.mean()),
+    constant_differences = {
+        "best constant by absolute − median": _best_constant(Absolute())
+        - float(np.median(SKEWED_LABELS)),
+        "best constant by squared − mean": _best_constant(Squared()) - float(SKEWED_LABELS.mean()),
     }
     yield Statement.from_quantities(
         "the optimal rule is the median of Y given x for the L1 loss, the mean for the L2 loss",
         *(
-            Quantity.exact(name, difference, Claim("near", 0.0, STEP))
-            for name, difference in constants.items()
+            Quantity.from_exact_value(name, difference, Claim("near", 0.0, CONSTANT_STEP))
+            for name, difference in constant_differences.items()
         ),
         remark="labels of an exponential distribution, whose median .69 is not its mean 1",
     )
@@ -257,46 +266,52 @@ def insa_decomposition(draws: Draws) -> FindingParts:
     )
     yield Statement.from_quantities(
         "the excess risk is estimation error plus approximation error",
-        Quantity.exact(difference_label, np.abs(error_sums - draws["excess"]).max(), below_claim),
+        Quantity.from_exact_value(
+            difference_label, np.abs(error_sums - draws["excess"]).max(), below_claim
+        ),
     )
     rise_label = "largest rise from one degree to the next"
     yield Statement.from_quantities(
         "the approximation error falls as the model grows",
-        Quantity.exact(rise_label, np.diff(approximation_errors).max(), below_claim),
+        Quantity.from_exact_value(rise_label, np.diff(approximation_errors).max(), below_claim),
     )
     yield Statement.from_quantities(
         "the estimation error grows with the dimension of the model",
         {
-            f"degree {high_degree} − degree {low_degree}": estimation_at_n[:, high_degree - 1]
-            - estimation_at_n[:, low_degree - 1]
+            f"degree {high_degree} − degree {low_degree}": estimation_errors_at_n[
+                :, high_degree - 1
+            ]
+            - estimation_errors_at_n[:, low_degree - 1]
             for low_degree, high_degree in pairwise(SHOWN_DEGREES)
         },
     )
     yield Statement.from_quantities(
         "the best model lies between: neither the smallest nor the largest",
         {
-            f"degree {degree} − degree {BEST_DEGREE}": sum_at_n[:, degree - 1]
-            - sum_at_n[:, BEST_DEGREE - 1]
+            f"degree {degree} − degree {BEST_DEGREE}": error_sums_at_n[:, degree - 1]
+            - error_sums_at_n[:, BEST_DEGREE - 1]
             for degree in (1, LARGEST_DECOMPOSED_DEGREE)
         },
-        remark=f"the mean is least at degree {int(sum_at_n.mean(axis=0).argmin()) + 1}",
+        remark=f"the mean is least at degree {int(error_sums_at_n.mean(axis=0).argmin()) + 1}",
     )
     decrease = estimation_errors[:, 0] - estimation_errors[:, -1]
     yield Statement.from_quantities(
         "with more rows the estimation error falls, and the approximation error stays",
         {
-            f"degree {degree}: {SIZES[0]} rows − {SIZES[-1]} rows": decrease[:, degree - 1]
+            f"degree {degree}: {TRAINING_SIZES[0]} rows − {TRAINING_SIZES[-1]} rows": decrease[
+                :, degree - 1
+            ]
             for degree in REPORTED_DEGREES
         },
     )
 
     error_lines = (
         Series("approximation error", SHOWN_DEGREES, approximation_errors, "C0o-"),
-        mean_line("estimation error", SHOWN_DEGREES, estimation_at_n, "C3o-"),
-        mean_line("their sum", SHOWN_DEGREES, sum_at_n, "k-", 2.4),
+        mean_line("estimation error", SHOWN_DEGREES, estimation_errors_at_n, "C3o-"),
+        mean_line("their sum", SHOWN_DEGREES, error_sums_at_n, "k-", 2.4),
     )
     yield Panel(f"{N} rows", AXIS_LABEL, "excess risk", error_lines)
-    training_sizes, size_lines = np.array(SIZES), []
+    training_sizes, size_lines = np.array(TRAINING_SIZES), []
     for colour, degree in enumerate((1, 3, 5)):
         size_lines.append(
             mean_line(
@@ -308,11 +323,13 @@ def insa_decomposition(draws: Draws) -> FindingParts:
     yield Panel("dotted: approximation error", "training rows", "excess risk", tuple(size_lines))
 
 
-def _best(loss: Loss) -> float:
+def _best_constant(loss: Loss) -> float:
     """Return the constant prediction with the smallest risk for the skewed labels."""
-    constants, n = np.arange(0.0, 2.0, STEP), len(SKEWED_LABELS)
+    constants, n = np.arange(0.0, 2.0, CONSTANT_STEP), len(SKEWED_LABELS)
     predictions = np.broadcast_to(constants[:, None], (len(constants), n))
-    risks = loss.of_set(data_of(np.zeros(n), SKEWED_LABELS), np.arange(n), predictions, None)
+    risks = loss.of_set(
+        regression_data(np.zeros(n), SKEWED_LABELS), np.arange(n), predictions, None
+    )
     return float(constants[risks.argmin()])
 
 
@@ -330,8 +347,8 @@ AIC_PENALTY = 2 * (P + 1)
 N_LARGE_SAMPLE = 10**6
 # RSS/σ² is chi-squared with n − p = 10 degrees of freedom.
 # Its mean log is digamma(5) + log 2, and the mean of its inverse is 1/(n − p − 2).
-MEAN_LOG = 1.5061176684318004 + np.log(2) - np.log(FEW)
-MEAN_LIKELIHOOD_TERM = FEW * (np.log(2 * np.pi) + MEAN_LOG)
+MEAN_LOG_VARIANCE = 1.5061176684318004 + np.log(2) - np.log(FEW)
+MEAN_LIKELIHOOD_TERM = FEW * (np.log(2 * np.pi) + MEAN_LOG_VARIANCE)
 # The penalty as printed in the document. The correct penalty is n times as large.
 PRINTED_PENALTY = (FEW + P) / (FEW - P - 2)
 EXACT_MEANS = {
@@ -342,9 +359,9 @@ EXACT_MEANS = {
 }
 
 
-def _replicate_aicc(seed: int, replicate: int) -> Draws:
+def _replicate_aicc(seed: int, replicate_number: int) -> Draws:
     """Fit a line to 12 Gaussian rows in a thousand data sets; return AIC, AICc and their target."""
-    noise = stream("aicc", seed, replicate).standard_normal((N_SETS, FEW))
+    noise = replicate_rng("aicc", seed, replicate_number).standard_normal((N_SETS, FEW))
     fitted_values = noise @ HAT_MATRIX
     variance = ((noise - fitted_values) ** 2).mean(axis=1)
     # This is the squared distance of the fit from the truth.
@@ -353,13 +370,15 @@ def _replicate_aicc(seed: int, replicate: int) -> Draws:
     likelihood_terms = FEW * np.log(2 * np.pi * variance) + FEW
     # The penalty of a criterion is its value minus the likelihood term, and all data sets share it.
     # The library computes the penalty for the first data set.
-    data, loss, family = data_of(SMALL_SAMPLE_X, noise[0]), Squared(), polynomials(1)
+    data, loss, family = regression_data(SMALL_SAMPLE_X, noise[0]), Squared(), polynomial_family(1)
     predictions = predict_plan(family, data, loss, AIC().plan(data, Streams(0)))
-    first_values = (
-        criterion.reduce(predictions, data, loss, terms_of(family))[0].value
+    first_set_criteria = (
+        criterion.reduce(predictions, data, loss, evaluation_terms(family))[0].value
         for criterion in (AICc(), AIC())
     )
-    aicc, aic = (likelihood_terms + (criterion - likelihood_terms[0]) for criterion in first_values)
+    aicc, aic = (
+        likelihood_terms + (criterion - likelihood_terms[0]) for criterion in first_set_criteria
+    )
     means = {
         "target": fresh_deviance,
         "AICc": aicc,
@@ -390,7 +409,7 @@ def aicc_simulation(draws: Draws) -> FindingParts:
     yield PaperTable.from_values(
         "mean difference from the target", "exact", differences, exact_differences, digits=3
     )
-    aicc, aic, as_printed = differences.values()
+    aicc, aic, printed_aicc = differences.values()
     means = {text: Quantity.mean("", quantity) for text, quantity in differences.items()}
     descriptions = [
         f"{text} = {quantity.value:+.3f} ± {quantity.std_error:.3f}"
@@ -398,15 +417,15 @@ def aicc_simulation(draws: Draws) -> FindingParts:
     ]
     yield Statement.from_quantities(
         "AICc is recommended for small samples (by the right price n(n + p)/(n − p − 2))",
-        Quantity.difference_of_biases(
+        Quantity.from_bias_difference(
             "|bias| of AICc − of AIC", np.column_stack([aicc, aic]), digits=3
         ),
         remark=f"{descriptions[0]}, {descriptions[1]}",
     )
     yield Statement.from_quantities(
         "the printed price (n + p)/(n − p − 2) refines AIC",
-        Quantity.difference_of_biases(
-            "|bias| of as printed − of AIC", np.column_stack([as_printed, aic]), digits=3
+        Quantity.from_bias_difference(
+            "|bias| of as printed − of AIC", np.column_stack([printed_aicc, aic]), digits=3
         ),
         remark=f"{descriptions[2]}: it lost the factor n",
     )
@@ -419,6 +438,6 @@ def aicc_simulation(draws: Draws) -> FindingParts:
     name = f"AICc − AIC for n = {N_LARGE_SAMPLE} and as many coefficients"
     yield Statement.from_quantities(
         "AICc is asymptotically equivalent to AIC (by the right price)",
-        Quantity.exact(name, asymptotic_difference, zero_claim, digits=6),
+        Quantity.from_exact_value(name, asymptotic_difference, zero_claim, digits=6),
         remark="the printed price tends to 1 whatever p is, that of AIC is 2p",
     )

@@ -28,9 +28,9 @@ from truerisk.experiments.experiment import (
     Draws,
     evaluate_method,
     experiment,
-    plan_of,
+    plan_from_splits,
     predict_plan,
-    stream,
+    replicate_rng,
 )
 from truerisk.experiments.figures import FindingParts, Panel, PaperTable, Series
 from truerisk.extend import Data, Family
@@ -59,8 +59,8 @@ N_FOLDS = 5
 
 def _replicate(seed: int, replicate_number: int) -> Draws:
     """Tune all learners by 5-fold cross-validation on 80 % of the rows; test them on the others."""
-    X, concentration = _forecasts()
-    rng = stream("insa ozone", seed, replicate_number)
+    X, concentration = _load_ozone_data()
+    rng = replicate_rng("insa ozone", seed, replicate_number)
     test, train = np.split(
         rng.permutation(len(concentration)), [round(TEST_SHARE * len(concentration))]
     )
@@ -71,7 +71,7 @@ def _replicate(seed: int, replicate_number: int) -> Draws:
         X, (concentration > CONCENTRATION_THRESHOLD).astype(int), task="classification"
     )
     plan, true_codes = (
-        plan_of(classification_data.n_rows, split),
+        plan_from_splits(classification_data.n_rows, split),
         classification_data.codes_of(split[1]),
     )
     squared_risks, error_rates = np.empty((2, len(LEARNERS)))
@@ -91,21 +91,21 @@ def _replicate(seed: int, replicate_number: int) -> Draws:
             Family(family.estimator, (best_setting,)), classification_data, AUC(), plan
         )
         scores.append(predictions.values[0])
-    areas = [
+    auc_values = [
         RocCurve.from_scores(true_codes, learner_scores, positive=1).auc
         for learner_scores in scores
     ]
     return {
         "squared": squared_risks,
         "zero-one": error_rates,
-        "1 − AUC": 1 - np.array(areas),
+        "1 − AUC": 1 - np.array(auc_values),
         "scores": np.array(scores),
         "truth": true_codes,
     }
 
 
 @lru_cache(maxsize=1)
-def _forecasts() -> tuple[np.ndarray, np.ndarray]:
+def _load_ozone_data() -> tuple[np.ndarray, np.ndarray]:
     """Return X and y; humidity is replaced by its square root, nitrogen oxides by logarithms."""
     data = load("ozone-level")
     X, names = data.X.copy(), list(data.feature_names)
@@ -115,7 +115,7 @@ def _forecasts() -> tuple[np.ndarray, np.ndarray]:
     return X, data.y
 
 
-@experiment(_replicate, replicates=10, quick=2, unit="splits", check=_forecasts)
+@experiment(_replicate, replicates=10, quick=2, unit="splits", check=_load_ozone_data)
 def insa_ozone(draws: Draws) -> FindingParts:
     """INSA lecture: tuned learners on the ozone data.
 
@@ -137,7 +137,7 @@ def insa_ozone(draws: Draws) -> FindingParts:
         risks = dict(zip(LEARNERS, draws[name].T, strict=True))
         yield PaperTable.from_values(f"mean test risk ({name})", "document", risks, digits=digits)
         if panel_title:
-            yield Panel.boxes(panel_title, f"test risk ({name}{unit_text})", risks)
+            yield Panel.box_plot(panel_title, f"test risk ({name}{unit_text})", risks)
     curves = []
     for label, scores in zip(LEARNERS, draws["scores"][0], strict=True):
         roc = RocCurve.from_scores(draws["truth"][0], scores, positive=1)
@@ -209,5 +209,7 @@ def ozone_family(label: str, task: str) -> Family:
     if interactions:
         steps += [PolynomialFeatures(2, include_bias=False), StandardScaler()]
     pipeline = make_pipeline(*steps, model)
-    step = pipeline.steps[-1][0]
-    return Family.from_grid(pipeline, {f"{step}__{key}": values for key, values in grid.items()})
+    step_name = pipeline.steps[-1][0]
+    return Family.from_grid(
+        pipeline, {f"{step_name}__{key}": values for key, values in grid.items()}
+    )

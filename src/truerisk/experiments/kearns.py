@@ -17,7 +17,13 @@ from itertools import chain, pairwise
 import numpy as np
 
 from truerisk.datasets import KearnsProblem
-from truerisk.experiments.experiment import Draws, experiment, predict_plan, stream, two_classes
+from truerisk.experiments.experiment import (
+    Draws,
+    experiment,
+    predict_plan,
+    replicate_rng,
+    two_class_data,
+)
 from truerisk.experiments.figures import (
     FindingParts,
     Panel,
@@ -27,7 +33,7 @@ from truerisk.experiments.figures import (
     mean_lines,
     std_error_of_printed_mean,
 )
-from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement
+from truerisk.experiments.statements import ABOVE_ZERO, BELOW_ZERO, Claim, Quantity, Statement
 from truerisk.extend import Answers, Data, Family, Method, Plan, Streams
 from truerisk.losses import ZeroOne
 from truerisk.methods import Apparent, LeaveOneOut, Swapping
@@ -40,13 +46,13 @@ MAX_INTERVALS = 60
 
 
 @lru_cache(maxsize=32)
-def plan_of_rows(method: Method, n: int) -> Plan:
+def plan_for_row_count(method: Method, n: int) -> Plan:
     """Return the plan of a method whose plan depends only on the number of rows."""
-    return method.plan(two_classes(np.empty((n, 1)), np.arange(n) % 2), Streams(0))
+    return method.plan(two_class_data(np.empty((n, 1)), np.arange(n) % 2), Streams(0))
 
 
 @lru_cache(maxsize=32)
-def interval_rules(ks: tuple[int, ...]) -> Family:
+def interval_rule_family(ks: tuple[int, ...]) -> Family:
     """Return the family of rules with at most k intervals and the fewest errors, for these k."""
     return Family.from_grid(IntervalClassifier(), {"k": ks})
 
@@ -84,36 +90,42 @@ class Trial:
 
     @cached_property
     def _data(self) -> Data:
-        return two_classes(self.x[:, None], self.y)
+        return two_class_data(self.x[:, None], self.y)
 
     def _answers(self, plan: Plan) -> Answers:
         """Return the predictions of a plan by the rules of every k."""
-        return predict_plan(interval_rules(tuple(self.ks)), self._data, ZeroOne(), plan)
+        return predict_plan(interval_rule_family(tuple(self.ks)), self._data, ZeroOne(), plan)
 
     @cached_property
     def labels(self) -> np.ndarray:
         """Predicted labels of the points by the rules that were fitted to all of them."""
         if "_swapping" in vars(self):
             return self._swapping.values[:, : len(self.x)]
-        return self._answers(plan_of_rows(Apparent(), len(self.x))).values
+        return self._answers(plan_for_row_count(Apparent(), len(self.x))).values
 
     @cached_property
     def leave_one_out_labels(self) -> np.ndarray:
         """Predicted label of each point by the rule that was fitted without this point."""
-        return self._answers(plan_of_rows(LeaveOneOut(), len(self.x))).values
+        return self._answers(plan_for_row_count(LeaveOneOut(), len(self.x))).values
 
     @cached_property
-    def intervals(self) -> tuple[np.ndarray, np.ndarray]:
+    def interval_counts(self) -> tuple[np.ndarray, np.ndarray]:
         """Number of points, and number of points with label 1, in the interval of each point."""
-        counts: np.ndarray | None = getattr(self._swapping.extra, "values", None)
-        assert counts is not None
-        return counts.sum(axis=2).round(), counts[..., 1]
+        class_counts: np.ndarray | None = getattr(self._swapping.extra, "values", None)
+        assert class_counts is not None
+        return class_counts.sum(axis=2).round(), class_counts[..., 1]
 
     @cached_property
-    def swaps(self) -> np.ndarray:
+    def prediction_changes(self) -> np.ndarray:
         """Change of a point's prediction if its label changes from 0 to 1: φ(xᵢ|1) − φ(xᵢ|0)."""
-        as_fitted, with_label_changed = np.split(self._swapping.values.astype(np.int8), 2, axis=1)
-        return np.where(self.y == 1, as_fitted - with_label_changed, with_label_changed - as_fitted)
+        original_predictions, swapped_predictions = np.split(
+            self._swapping.values.astype(np.int8), 2, axis=1
+        )
+        return np.where(
+            self.y == 1,
+            original_predictions - swapped_predictions,
+            swapped_predictions - original_predictions,
+        )
 
     @property
     def empirical_error(self) -> np.ndarray:
@@ -121,7 +133,7 @@ class Trial:
         return (self.labels != self.y).mean(axis=1)
 
     @property
-    def leave_one_out(self) -> np.ndarray:
+    def leave_one_out_error(self) -> np.ndarray:
         """Leave-one-out error rate of the rule of every k."""
         return (self.leave_one_out_labels != self.y).mean(axis=1)
 
@@ -131,9 +143,9 @@ class Trial:
         S = (2/n) Σ p(1 − p) [φ(xᵢ|1) − φ(xᵢ|0)], with p the share of label 1 in the interval of the
         point.
         """
-        interval_sizes, n_ones = self.intervals
+        interval_sizes, n_ones = self.interval_counts
         p = (n_ones + n0 / 2) / (interval_sizes + n0)
-        return 2 * (p * (1 - p) * self.swaps).mean(axis=1)
+        return 2 * (p * (1 - p) * self.prediction_changes).mean(axis=1)
 
     def criterion(self, n0: float = SHRINKAGE_ROWS) -> np.ndarray:
         """Return the swapping criterion L_n + S for every k: training error plus penalty."""
@@ -149,10 +161,12 @@ class Trial:
     def true_risk(self) -> np.ndarray:
         """Exact true risk of the rule of every k; rules change labels midway between points."""
         boundaries = self.x[:-1] / 2 + self.x[1:] / 2
-        lengths_of_ones = self.problem.share_of_ones(boundaries)
-        lengths = np.diff(boundaries, prepend=0.0, append=1.0)
+        target_one_lengths = self.problem.share_of_ones(boundaries)
+        interval_lengths = np.diff(boundaries, prepend=0.0, append=1.0)
         return self._risk(
-            np.where(self.labels == 1, lengths - lengths_of_ones, lengths_of_ones).sum(axis=1)
+            np.where(
+                self.labels == 1, interval_lengths - target_one_lengths, target_one_lengths
+            ).sum(axis=1)
         )
 
     @property
@@ -166,22 +180,22 @@ class Trial:
         return noise + (1 - 2 * noise) * wrong_share
 
 
-def kearns_trial(noise: float, n: int, seed: int, replicate: int) -> Trial:
+def draw_kearns_trial(noise: float, n: int, seed: int, replicate_number: int) -> Trial:
     """Draw a trial of n points with this noise, for k = 1 … min(MAX_INTERVALS, n)."""
-    rng = stream(f"kearns {noise} {n}", seed, replicate)
+    rng = replicate_rng(f"kearns {noise} {n}", seed, replicate_number)
     return Trial.draw(KearnsProblem(noise=noise), n, range(1, min(MAX_INTERVALS, n) + 1), rng)
 
 
 # -------------------------------------------------------- Figures 1 and 2: risks and criteria by k
 
 N, NOISE = 100, 0.2
-NOISES = (0.1, 0.2, 0.3, 0.4)
+NOISE_LEVELS = (0.1, 0.2, 0.3, 0.4)
 KS = np.arange(1, MAX_INTERVALS + 1)
 # The target has this number of intervals.
 N_TARGET_INTERVALS = 10
 # Each entry holds the target's number of intervals, the number of points, and the noise.
 SITUATIONS = tuple(
-    (d, n, noise) for d, n in ((10, 20), (10, 100), (10, 500), (100, 500)) for noise in NOISES
+    (d, n, noise) for d, n in ((10, 20), (10, 100), (10, 500), (100, 500)) for noise in NOISE_LEVELS
 )
 # These are values of k relative to the target's number of intervals.
 RELATIVE_KS = (1.0, 1.25, 1.5, 2.0)
@@ -205,7 +219,7 @@ AXIS_LABEL = "number of intervals k"
 
 def _replicate_1(seed: int, replicate_number: int) -> Draws:
     """Draw 100 points with noise .2; return risks and penalties by k, and biases by noise."""
-    trials = {noise: kearns_trial(noise, N, seed, replicate_number) for noise in NOISES}
+    trials = {noise: draw_kearns_trial(noise, N, seed, replicate_number) for noise in NOISE_LEVELS}
     main_trial, k_index = trials[NOISE], N_TARGET_INTERVALS - 1
     biases = [
         (trial.penalty()[k_index], (trial.conditional_risk - trial.empirical_error)[k_index])
@@ -226,7 +240,7 @@ def _risks_beyond_target(
 ) -> np.ndarray:
     """Return the risks of rules with d to 2d intervals, where the target has d intervals."""
     rng, ks = (
-        stream(f"kearns {noise} {n} {n_intervals}", seed, replicate_number),
+        replicate_rng(f"kearns {noise} {n} {n_intervals}", seed, replicate_number),
         [int(n_intervals * factor) for factor in RELATIVE_KS],
     )
     return Trial.draw(KearnsProblem(noise=noise, n_intervals=n_intervals), n, ks, rng).risks
@@ -300,19 +314,19 @@ def kearns_figure_1(draws: Draws) -> FindingParts:
     excess_bias = estimated_bias - conditional_bias
     excess_by_noise = [
         {f"S − (CER − EER) at noise {noise}": excess_at_noise}
-        for noise, excess_at_noise in zip(NOISES, excess_bias, strict=True)
+        for noise, excess_at_noise in zip(NOISE_LEVELS, excess_bias, strict=True)
     ]
     excess_differences = {"its excess over that at noise 0.2": excess_bias[0] - excess_bias[1]}
     zero_claim = Claim("near", 0.0, INVISIBLE_DIFFERENCE)
     for text, quantities, claim in (
-        ("S overestimates the conditional bias at noise 0.2", excess_by_noise[1], ABOVE),
-        ("this overestimation is higher at noise 0.1", excess_differences, ABOVE),
+        ("S overestimates the conditional bias at noise 0.2", excess_by_noise[1], ABOVE_ZERO),
+        ("this overestimation is higher at noise 0.1", excess_differences, ABOVE_ZERO),
         (
             f"it vanishes at noise 0.3: no more than {INVISIBLE_DIFFERENCE} is left",
             excess_by_noise[2],
             zero_claim,
         ),
-        ("it becomes an underestimation at noise 0.4", excess_by_noise[3], BELOW),
+        ("it becomes an underestimation at noise 0.4", excess_by_noise[3], BELOW_ZERO),
     ):
         yield Statement.from_quantities(text, quantities, claim=claim)
 
@@ -322,18 +336,18 @@ def _table_with_earlier_means(
 ) -> PaperTable:
     """Return a table of our means with the means of an earlier 2000 trials as reference."""
     pairs = zip(values.items(), chain(*earlier_means), strict=True)
-    reference = {
+    reference_values = {
         name: (mean, std_error_of_printed_mean(quantity_values, N_EARLIER_TRIALS, 3))
         for (name, quantity_values), mean in pairs
     }
     return PaperTable.from_values(
-        title, f"{N_EARLIER_TRIALS} trials of this recipe", values, reference
+        title, f"{N_EARLIER_TRIALS} trials of this recipe", values, reference_values
     )
 
 
-def _range_ratio(trials: np.ndarray) -> float:
+def _range_ratio(trial_risks: np.ndarray) -> float:
     """Return the range of TER − CER over k as a share of the range of the bias CER − EER."""
-    empirical_risks, conditional_risks, true_risks = trials.mean(axis=0)
+    empirical_risks, conditional_risks, true_risks = trial_risks.mean(axis=0)
     # The denominator is bounded below, because a few trials may have no bias at all.
     range_of_bias = float(np.ptp(conditional_risks - empirical_risks))
     return float(np.ptp(true_risks - conditional_risks)) / max(range_of_bias, 1e-12)
@@ -348,7 +362,7 @@ N_SHOWN_TRIALS = 3
 
 def _replicate_2(seed: int, replicate_number: int) -> Draws:
     """Compute the empirical risk and the swapping criterion by k, for 100 points with noise .2."""
-    trial = kearns_trial(NOISE, N, seed, replicate_number)
+    trial = draw_kearns_trial(NOISE, N, seed, replicate_number)
     return {"apparent": trial.empirical_error, "criterion": trial.criterion()}
 
 
@@ -377,14 +391,14 @@ def kearns_figure_2(draws: Draws) -> FindingParts:
     means = mean_lines(KS, curves, ("k-", "C0-"))
     yield Panel("mean of all trials", AXIS_LABEL, "error rate", means)
 
-    def k_of_least_mean(trials: np.ndarray) -> float:
-        return float(KS[trials.mean(axis=0).argmin()])
+    def k_of_least_mean(trial_criteria: np.ndarray) -> float:
+        return float(KS[trial_criteria.mean(axis=0).argmin()])
 
-    def criterion_differences(*pairs: tuple[int, int]) -> dict[str, np.ndarray]:
+    def criterion_differences(*k_pairs: tuple[int, int]) -> dict[str, np.ndarray]:
         return {
             f"criterion at k = {larger_k} − at k = {smaller_k}": criterion[:, larger_k - 1]
             - criterion[:, smaller_k - 1]
-            for larger_k, smaller_k in pairs
+            for larger_k, smaller_k in k_pairs
         }
 
     yield Statement.from_quantities(

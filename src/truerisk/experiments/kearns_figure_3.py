@@ -15,10 +15,10 @@ from truerisk.experiments.figures import (
     mean_line,
     mean_lines,
 )
-from truerisk.experiments.kearns import NOISES, Trial, kearns_trial
-from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement
+from truerisk.experiments.kearns import NOISE_LEVELS, Trial, draw_kearns_trial
+from truerisk.experiments.statements import ABOVE_ZERO, BELOW_ZERO, Claim, Quantity, Statement
 
-SIZES = (20, 100, 500)
+POINT_COUNTS = (20, 100, 500)
 # These are indices of noise levels in NOISES.
 (
     ALL_NOISE_INDICES,
@@ -34,23 +34,23 @@ SIZES = (20, 100, 500)
     range(3, 4),
 )
 N_TRIALS = 1000
-N0S = (5, 10, 20)
-RULES = ("oracle", "LOO", "LOO, largest k", *(f"S, n0={n0}" for n0 in N0S))
-ORACLE, LOO, LOO_LARGEST, S_5, S, S_20 = range(len(RULES))
-LOO_TIE_RULES = {LOO: "smallest", LOO_LARGEST: "largest"}
+N0_VALUES = (5, 10, 20)
+RULE_NAMES = ("oracle", "LOO", "LOO, largest k", *(f"S, n0={n0}" for n0 in N0_VALUES))
+ORACLE, LOO, LOO_LARGEST_K, S_5, S, S_20 = range(len(RULE_NAMES))
+LOO_TIE_RULES = {LOO: "smallest", LOO_LARGEST_K: "largest"}
 # The document claims that the gain of swapping (S) over LOO is between 20 and 80 per cent.
 GAIN_CLAIM = Claim("near", 50.0, 30.0)
 TINY_GAIN_CLAIM = Claim("near", 5.0, 5.0)
 # Similar true risks differ by at most this: half of S's gain over LOO, where there is a gain.
 SIMILAR_RISK_DIFFERENCE = 0.002
-STYLES = {ORACLE: "C0o-", LOO: "C1s--", S: "C2^:"}
+LINE_STYLES = {ORACLE: "C0o-", LOO: "C1s--", S: "C2^:"}
 # The document's figure uses the noise at this index of NOISES.
 FIGURE_NOISE_INDEX = 1
 
 # Gains of swapping (S) over LOO in percent, from 1000 or more trials of the same recipe.
 EARLIER_GAINS = {
     (100, LOO): (21.0, 16.0, 8.0, 0.5),
-    (500, LOO_LARGEST): (56.0, 39.0, 28.0, -4.0),
+    (500, LOO_LARGEST_K): (56.0, 39.0, 28.0, -4.0),
     (20, LOO): (-21.0, None, None, None),
 }
 # Each pair holds the true risk by LOO − the true risk by S, and its standard error.
@@ -60,17 +60,20 @@ EARLIER_DIFFERENCES = ((0.0040, 0.0006), (0.0054, 0.0007), (0.0026, 0.0006), (0.
 
 def _replicate(seed: int, replicate_number: int) -> Draws:
     """Compute the choices of all rules for four noise levels and three sizes, with k up to 60."""
-    trials = [[kearns_trial(noise, n, seed, replicate_number) for noise in NOISES] for n in SIZES]
-    choices = np.array([[_choices_of_rules(trial) for trial in row] for row in trials], dtype=float)
+    trials = [
+        [draw_kearns_trial(noise, n, seed, replicate_number) for noise in NOISE_LEVELS]
+        for n in POINT_COUNTS
+    ]
+    choices = np.array([[_choose_k_by_rule(trial) for trial in row] for row in trials], dtype=float)
     return dict(zip(("k", "true", "estimate"), np.moveaxis(choices, 2, 0), strict=True))
 
 
-def _choices_of_rules(trial: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _choose_k_by_rule(trial: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the k that each selection rule chooses, its true risk and its estimated risk."""
-    loo_errors, criteria = trial.leave_one_out, [trial.criterion(n0) for n0 in N0S]
+    loo_errors, criteria = trial.leave_one_out_error, [trial.criterion(n0) for n0 in N0_VALUES]
     curves = [trial.true_risk, loo_errors, loo_errors, *criteria]
     chosen_k_indices = [index_of_first_minimum(curve) for curve in curves]
-    chosen_k_indices[LOO_LARGEST] = len(loo_errors) - 1 - index_of_first_minimum(loo_errors[::-1])
+    chosen_k_indices[LOO_LARGEST_K] = len(loo_errors) - 1 - index_of_first_minimum(loo_errors[::-1])
     chosen_indices = np.array(chosen_k_indices)
     estimates = np.array(
         [curve[k_index] for curve, k_index in zip(curves, chosen_k_indices, strict=True)]
@@ -78,7 +81,7 @@ def _choices_of_rules(trial: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return chosen_indices + 1, trial.true_risk[chosen_indices], estimates
 
 
-def gain(true_risks: np.ndarray, loo_rule: int) -> tuple[float, float]:
+def percent_gain(true_risks: np.ndarray, loo_rule: int) -> tuple[float, float]:
     """Return the gain of S over cross-validation in percent of the possible gain, and its error.
 
     The gain is 100 (L_CV − L_S) / (L_CV − L_O) of the mean risks. Its standard error comes from the
@@ -114,28 +117,38 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
         loo_rule: true_risks[..., loo_rule] - true_risks[..., S] for loo_rule in LOO_TIE_RULES
     }
     differences_by_noise = {
-        f"noise {noise}": risk_differences[LOO][:, 1, j] for j, noise in enumerate(NOISES)
+        f"noise {noise}": risk_differences[LOO][:, 1, j] for j, noise in enumerate(NOISE_LEVELS)
     }
     title = "true risk by leave-one-out − true risk by S, n = 100, ties to the smallest k"
     earlier_differences = dict(zip(differences_by_noise, EARLIER_DIFFERENCES, strict=True))
     yield PaperTable.from_values(title, "same recipe", differences_by_noise, earlier_differences)
 
-    def gains(cv: int, noises: range, claim: Claim) -> list[Quantity]:
-        quantities = _values_by_name("gain", true_risks, noises)
+    def gains(loo_index: int, noise_indices: range, claim: Claim) -> list[Quantity]:
+        quantities = _values_by_name("gain", true_risks, noise_indices)
         return [
-            Quantity(noise_label, *gain(quantity_values, cv), len(quantity_values), claim, 1)
+            Quantity(
+                noise_label,
+                *percent_gain(quantity_values, loo_index),
+                len(quantity_values),
+                claim,
+                1,
+            )
             for noise_label, quantity_values in quantities.items()
         ]
 
     for (n, loo_rule), earlier_percents in EARLIER_GAINS.items():
-        risks_at_n, our_gains, references = np.moveaxis(true_risks[:, SIZES.index(n)], 1, 0), {}, {}
+        risks_at_n, our_gains, reference_gains = (
+            np.moveaxis(true_risks[:, POINT_COUNTS.index(n)], 1, 0),
+            {},
+            {},
+        )
         for noise_label, quantity_values, earlier_percent in zip(
             differences_by_noise, risks_at_n, earlier_percents, strict=True
         ):
-            value, std_error = gain(quantity_values, loo_rule)
+            value, std_error = percent_gain(quantity_values, loo_rule)
             our_gains[noise_label] = Quantity("", value, std_error, len(quantity_values))
             # The reference comes from at least as many trials as ours, and is rounded.
-            references[noise_label] = (
+            reference_gains[noise_label] = (
                 earlier_percent,
                 float(np.hypot(std_error * np.sqrt(len(quantity_values) / N_TRIALS), 0.5)),
             )
@@ -143,10 +156,10 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
             f"gain of S over leave-one-out in percent, n = {n}, ties of LOO to the "
             f"{LOO_TIE_RULES[loo_rule]} k"
         )
-        yield PaperTable.from_values(title, "same recipe", our_gains, references, digits=1)
+        yield PaperTable.from_values(title, "same recipe", our_gains, reference_gains, digits=1)
     figure_values = {
-        f"n = {n}, {RULES[rule]}: {name}": quantity_values[:, i, FIGURE_NOISE_INDEX, rule]
-        for i, n in enumerate(SIZES)
+        f"n = {n}, {RULE_NAMES[rule]}: {name}": quantity_values[:, i, FIGURE_NOISE_INDEX, rule]
+        for i, n in enumerate(POINT_COUNTS)
         for rule in (ORACLE, LOO, S)
         for name, quantity_values in (
             ("k", k),
@@ -156,7 +169,9 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
         if (rule, name) != (ORACLE, "estimate")
     }
     yield PaperTable.from_values(
-        f"the points of the figure, noise {NOISES[FIGURE_NOISE_INDEX]}", "document", figure_values
+        f"the points of the figure, noise {NOISE_LEVELS[FIGURE_NOISE_INDEX]}",
+        "document",
+        figure_values,
     )
 
     for loo_rule, tie_rule in LOO_TIE_RULES.items():
@@ -177,22 +192,24 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
         )
     # The quantiles by S and by LOO are computed over the same trials.
     for loo_rule, tie_rule in LOO_TIE_RULES.items():
-        pairs = _values_by_name("quantile by S − by LOO", excess_risks[..., [S, loo_rule]])
+        excess_pairs = _values_by_name("quantile by S − by LOO", excess_risks[..., [S, loo_rule]])
         yield Statement.from_quantities(
             "the 95 % quantile of the excess over the oracle is always lower for S "
             f"(ties of LOO to the {tie_rule} k)",
             *(
                 Quantity.from_statistic(
-                    name, _quantile_difference, quantity_values, BELOW, digits=3
+                    name, _quantile_difference, quantity_values, BELOW_ZERO, digits=3
                 )
-                for name, quantity_values in pairs.items()
+                for name, quantity_values in excess_pairs.items()
             ),
         )
     yield Statement.from_quantities(
         f"n0 from 5 to 20 gives similar results: mean true risks within {SIMILAR_RISK_DIFFERENCE} "
         "of n0 = 10",
         *(
-            _values_by_name(f"{RULES[rule]} − n0=10", true_risks[..., rule] - true_risks[..., S])
+            _values_by_name(
+                f"{RULE_NAMES[rule]} − n0=10", true_risks[..., rule] - true_risks[..., S]
+            )
             for rule in (S_5, S_20)
         ),
         claim=Claim("near", 0.0, SIMILAR_RISK_DIFFERENCE),
@@ -201,46 +218,46 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
         true_risks[..., S_20] - true_risks[..., S_5],
         "true risk with n0 = 20 − with 5",
     )
-    loo_label, s_label = (f"{RULES[rule]}: estimate − true risk" for rule in (LOO, S))
+    loo_label, s_label = (f"{RULE_NAMES[rule]}: estimate − true risk" for rule in (LOO, S))
     loo_bias, s_bias = biases[..., LOO], biases[..., S]
-    for text, label, quantity_values, noises, claim in (
+    for text, label, quantity_values, noise_indices, claim in (
         (
             "for a high level of noise n0 should be large",
             n0_label,
             n0_differences,
             HIGH_NOISE_INDICES,
-            BELOW,
+            BELOW_ZERO,
         ),
         (
             "for a low level of noise n0 should be small",
             n0_label,
             n0_differences,
             LEAST_NOISE_INDICES,
-            ABOVE,
+            ABOVE_ZERO,
         ),
         (
             "LOO is always optimistic about the rule that it chose",
             loo_label,
             loo_bias,
             ALL_NOISE_INDICES,
-            BELOW,
+            BELOW_ZERO,
         ),
-        ("S is pessimistic up to noise .1", s_label, s_bias, LEAST_NOISE_INDICES, ABOVE),
-        ("S is optimistic from noise .2 on", s_label, s_bias, MORE_NOISE_INDICES, BELOW),
+        ("S is pessimistic up to noise .1", s_label, s_bias, LEAST_NOISE_INDICES, ABOVE_ZERO),
+        ("S is optimistic from noise .2 on", s_label, s_bias, MORE_NOISE_INDICES, BELOW_ZERO),
     ):
         yield Statement.from_quantities(
-            text, _values_by_name(label, quantity_values, noises), claim=claim
+            text, _values_by_name(label, quantity_values, noise_indices), claim=claim
         )
     bias_pairs = _values_by_name("|bias| of S − of LOO", biases[..., [S, LOO]])
     yield Statement.from_quantities(
         "S estimates the true risk of its choice better than LOO",
         *(
-            Quantity.difference_of_biases(name, quantity_values)
+            Quantity.from_bias_difference(name, quantity_values)
             for name, quantity_values in bias_pairs.items()
         ),
     )
 
-    n_points = np.array(SIZES)
+    n_points = np.array(POINT_COUNTS)
     k, true_risks, estimates_of_rules, excess_risks = (
         quantity_values[:, :, FIGURE_NOISE_INDEX]
         for quantity_values in (k, true_risks, estimates_of_rules, excess_risks)
@@ -248,24 +265,26 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
 
     def lines_of_rules(values: np.ndarray, *rules: int) -> tuple[Series, ...]:
         return tuple(
-            mean_line(RULES[rule_index], n_points, values[..., rule_index], STYLES[rule_index])
+            mean_line(
+                RULE_NAMES[rule_index], n_points, values[..., rule_index], LINE_STYLES[rule_index]
+            )
             for rule_index in rules
         )
 
     yield Panel("mean number of intervals", "n", "k", lines_of_rules(k, ORACLE, LOO, S))
-    errors_by_rule = {
-        f"{RULES[rule]}, its estimate": estimates_of_rules[..., rule] for rule in (LOO, S)
+    estimates_by_rule = {
+        f"{RULE_NAMES[rule]}, its estimate": estimates_of_rules[..., rule] for rule in (LOO, S)
     }
-    estimates = mean_lines(n_points, errors_by_rule, ("C1s-.", "C2^-."))
+    estimate_lines = mean_lines(n_points, estimates_by_rule, ("C1s-.", "C2^-."))
     yield Panel(
-        "mean true risk", "n", "risk", lines_of_rules(true_risks, ORACLE, LOO, S) + estimates
+        "mean true risk", "n", "risk", lines_of_rules(true_risks, ORACLE, LOO, S) + estimate_lines
     )
     difference_line = (mean_line("", n_points, true_risks[..., S] - true_risks[..., LOO], "C2^-"),)
     yield Panel(
         "the same data: S (n0 = 10) less LOO", "n", "difference in true risk", difference_line
     )
-    distances = lines_of_rules(np.abs(k - k[..., [ORACLE]]), LOO, S)
-    yield Panel("mean distance from the oracle's k", "n", "|k − k of the oracle|", distances)
+    distance_lines = lines_of_rules(np.abs(k - k[..., [ORACLE]]), LOO, S)
+    yield Panel("mean distance from the oracle's k", "n", "|k − k of the oracle|", distance_lines)
 
     quantile_lines, quantile_95 = [], partial(np.quantile, q=0.95)
     for rule in (LOO, S):
@@ -274,22 +293,22 @@ def kearns_figure_3(draws: Draws) -> FindingParts:
             for quantity_values in excess_risks[..., rule].T
         )
         quantile_lines.append(
-            Series.from_quantities(RULES[rule], n_points, quantities, STYLES[rule])
+            Series.from_quantities(RULE_NAMES[rule], n_points, quantities, LINE_STYLES[rule])
         )
     yield Panel("95 % quantile of the excess risk", "n", "excess", tuple(quantile_lines))
 
 
-def _quantile_difference(excess_pair: np.ndarray) -> float:
-    s_quantile, loo_quantile = np.quantile(excess_pair, 0.95, axis=0)
+def _quantile_difference(excess_pairs: np.ndarray) -> float:
+    s_quantile, loo_quantile = np.quantile(excess_pairs, 0.95, axis=0)
     return float(s_quantile - loo_quantile)
 
 
 def _values_by_name(
-    name_prefix: str, values: np.ndarray, noises: range = ALL_NOISE_INDICES
+    name_prefix: str, values: np.ndarray, noise_indices: range = ALL_NOISE_INDICES
 ) -> dict[str, np.ndarray]:
     """Return the values by number of points and by noise level, under names that contain both."""
     return {
-        f"{name_prefix}, n = {n}, noise {NOISES[j]}": values[:, i, j]
-        for i, n in enumerate(SIZES)
-        for j in noises
+        f"{name_prefix}, n = {n}, noise {NOISE_LEVELS[j]}": values[:, i, j]
+        for i, n in enumerate(POINT_COUNTS)
+        for j in noise_indices
     }

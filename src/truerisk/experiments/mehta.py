@@ -15,7 +15,7 @@ from truerisk.experiments.experiment import (
     Sample,
     experiment,
     nearest_neighbour_family,
-    stream,
+    replicate_rng,
 )
 from truerisk.experiments.figures import (
     FindingParts,
@@ -40,18 +40,18 @@ KS = range(1, LARGEST_K + 1, 2)
 # The risk of the candidate at this index (k = 9) is estimated without a choice.
 FIXED_CANDIDATE = 4
 # An estimate counts as correct if it is within this share of the true risk.
-NEAR_RISK = 0.1
-FOLDS = {"10-fold": KFold(10), "leave-one-out": LeaveOneOut()}
-ESTIMATE_NAMES = ("validation", "test", *FOLDS)
+NEAR_RISK_SHARE = 0.1
+FOLD_METHODS = {"10-fold": KFold(10), "leave-one-out": LeaveOneOut()}
+ESTIMATE_NAMES = ("validation", "test", *FOLD_METHODS)
 
 
-def _replicate_three_way(seed: int, replicate: int) -> Draws:
+def _replicate_three_way(seed: int, replicate_number: int) -> Draws:
     """Split 100 rows into training, validation and test rows, and choose k of nearest neighbours.
 
     For each way of splitting, the estimated error of the selected rule is returned, with its true
     risk.
     """
-    rng = stream("mehta three-way", seed, replicate)
+    rng = replicate_rng("mehta three-way", seed, replicate_number)
     fold_seed = int(rng.integers(2**63))
     sample, family = (
         Sample.draw(make_simple, (N, N_FRESH), rng, shuffle=True),
@@ -60,20 +60,22 @@ def _replicate_three_way(seed: int, replicate: int) -> Draws:
     three_way = sample.evaluate(ThreeWay(), family, fold_seed)
     assert three_way.procedure is not None
     outer_split = three_way.units[0]
-    kept_rows = three_way.plan.train_rows(
+    training_rows = three_way.plan.train_rows(
         int(three_way.plan.fit[three_way.plan.questions("outer")[0]])
     )[0]
     # Each k is fitted twice: to the training rows of the three-way split, and to the whole sample.
-    risks_refitted, risks_on_all_rows = sample.errors(family, kept_rows, np.arange(N)).T
-    fold_risks = np.array([sample.risks(method, family, fold_seed) for method in FOLDS.values()])
-    chosen_risk = risks_refitted[outer_split.candidate]
+    three_way_risks, full_sample_risks = sample.errors(family, training_rows, np.arange(N)).T
+    fold_risks = np.array(
+        [sample.risks(method, family, fold_seed) for method in FOLD_METHODS.values()]
+    )
+    chosen_risk = three_way_risks[outer_split.candidate]
     return {
         "error": np.array(
             [outer_split.inner_risk, three_way.procedure.value, *fold_risks.min(axis=1)]
         ),
-        "risk": np.array([chosen_risk, chosen_risk, *risks_on_all_rows[fold_risks.argmin(axis=1)]]),
+        "risk": np.array([chosen_risk, chosen_risk, *full_sample_risks[fold_risks.argmin(axis=1)]]),
         "fixed": fold_risks[:, FIXED_CANDIDATE],
-        "true of fixed": risks_on_all_rows[FIXED_CANDIDATE],
+        "true of fixed": full_sample_risks[FIXED_CANDIDATE],
     }
 
 
@@ -89,16 +91,16 @@ def mehta_three_way(draws: Draws) -> FindingParts:
         dict(zip(ESTIMATE_NAMES, draws[draw_name].T, strict=True))
         for draw_name in ("error", "risk")
     )
-    risk_refitted, risk_by_folds = risks["test"], risks["10-fold"]
-    values_of_selected = {
+    three_way_risk, ten_fold_risk = risks["test"], risks["10-fold"]
+    selected_rule_values = {
         "validation error of the selected": errors["validation"],
         "test error of the refitted": errors["test"],
-        "true risk of the refitted": risk_refitted,
+        "true risk of the refitted": three_way_risk,
     }
-    for estimate_name in FOLDS:
-        values_of_selected[f"{estimate_name}: error of the selected"] = errors[estimate_name]
-        values_of_selected[f"{estimate_name}: its true risk, all rows"] = risks[estimate_name]
-    yield PaperTable.from_values("the selected rule", "document", values_of_selected)
+    for estimate_name in FOLD_METHODS:
+        selected_rule_values[f"{estimate_name}: error of the selected"] = errors[estimate_name]
+        selected_rule_values[f"{estimate_name}: its true risk, all rows"] = risks[estimate_name]
+    yield PaperTable.from_values("the selected rule", "document", selected_rule_values)
     # The following numbers are for k = 9, without a selection.
     fold_risks, true_risk = draws["fixed"], draws["true of fixed"]
     squared_deviations, squared_errors = (
@@ -106,9 +108,9 @@ def mehta_three_way(draws: Draws) -> FindingParts:
     )
     squared_own_errors = (fold_risks - true_risk[:, None]) ** 2
     excess_over_mean = (squared_own_errors - squared_errors).mean(axis=1)
-    values_of_fixed = {
+    fixed_rule_values = {
         f"{estimate_name}: {name}": values[:, fold_index]
-        for fold_index, estimate_name in enumerate(FOLDS)
+        for fold_index, estimate_name in enumerate(FOLD_METHODS)
         for name, values in (
             ("mean", fold_risks),
             ("squared error for the mean risk", squared_errors),
@@ -116,7 +118,7 @@ def mehta_three_way(draws: Draws) -> FindingParts:
         )
     } | {"true risk": true_risk}
     yield PaperTable.from_values(
-        f"k = {KS[FIXED_CANDIDATE]}, nothing selected", "document", values_of_fixed, digits=5
+        f"k = {KS[FIXED_CANDIDATE]}, nothing selected", "document", fixed_rule_values, digits=5
     )
 
     differences = {
@@ -130,13 +132,13 @@ def mehta_three_way(draws: Draws) -> FindingParts:
     yield Statement.from_quantities(
         "the test error of the refitted rule estimates its true risk: within a tenth of it",
         {"test error − true risk": differences["test error"]},
-        claim=Claim("near", 0.0, NEAR_RISK * float(risk_refitted.mean())),
+        claim=Claim("near", 0.0, NEAR_RISK_SHARE * float(three_way_risk.mean())),
     )
     yield Statement.from_quantities(
         "divided into three parts the data may not suffice to fit the models",
         {
-            "true risk − that of the rule 10-fold selects and fits on all rows": risk_refitted
-            - risk_by_folds
+            "true risk − that of the rule 10-fold selects and fits on all rows": three_way_risk
+            - ten_fold_risk
         },
     )
     squared_differences = differences["test error"] ** 2 - differences["10-fold error"] ** 2
@@ -168,9 +170,9 @@ def mehta_three_way(draws: Draws) -> FindingParts:
     box_values = {
         f"{estimate_name} error": errors[estimate_name] for estimate_name in ESTIMATE_NAMES
     }
-    box_values |= {"true risk, three parts": risk_refitted, "true risk, 10-fold": risk_by_folds}
-    yield Panel.boxes("errors of the selected rule, and its true risk", "error", box_values)
-    yield Panel.boxes(
+    box_values |= {"true risk, three parts": three_way_risk, "true risk, 10-fold": ten_fold_risk}
+    yield Panel.box_plot("errors of the selected rule, and its true risk", "error", box_values)
+    yield Panel.box_plot(
         "how far each error is from its rule's true risk", "error − true risk", differences
     )
 
@@ -189,15 +191,15 @@ ERROR_TOLERANCE = 0.01
 RARE_CLASS_RATES = ("risk", "true positive rate", "true negative rate", "precision")
 
 
-def _replicate_rules(seed: int, replicate: int) -> Draws:
+def _replicate_rules(seed: int, replicate_number: int) -> Draws:
     """Test a constant rule and the memoriser, and threshold rules for a class with a share of 1 %.
 
     A threshold rule is f(x) = 1 if g(x) ≥ β (equation 3), where g is the true probability of the
     rare class.
     """
-    rng = stream("mehta rules", seed, replicate)
+    rng = replicate_rng("mehta rules", seed, replicate_number)
     x, y = rng.uniform(size=N + N_TEST), rng.uniform(size=N + N_TEST) < POSITIVE_SHARE
-    memorised = Memoriser().fit(x[:N, None], y[:N]).predict(x[:, None])
+    memoriser_predictions = Memoriser().fit(x[:N, None], y[:N]).predict(x[:, None])
     is_rare = rng.uniform(size=N_RARE) < RARE
     z = rng.standard_normal(N_RARE) + MEAN_DIFFERENCE * is_rare
     odds = RARE / (1 - RARE) * np.exp(MEAN_DIFFERENCE * z - MEAN_DIFFERENCE**2 / 2)
@@ -208,7 +210,7 @@ def _replicate_rules(seed: int, replicate: int) -> Draws:
     )
     return {
         "constant": _errors_and_positive_shares(~y, y),
-        "memoriser": _errors_and_positive_shares(memorised != y, y),
+        "memoriser": _errors_and_positive_shares(memoriser_predictions != y, y),
         "risk of 0": is_rare.mean(),
         "risk": (is_called_rare != is_rare).mean(axis=1),
         "true positive rate": n_hits / is_rare.sum(),
@@ -233,7 +235,7 @@ def mehta_rules(draws: Draws) -> FindingParts:
 
     probabilities are those of the true densities: nothing is fitted, the threshold β alone varies.
     """
-    constant, memoriser = draws["constant"], draws["memoriser"]
+    constant_results, memoriser_results = draws["constant"], draws["memoriser"]
     errors = {
         f"{rule}: {sample_name} error": draws[rule][:, sample_index]
         for rule in ("constant", "memoriser")
@@ -246,37 +248,41 @@ def mehta_rules(draws: Draws) -> FindingParts:
         f"{POSITIVE_SHARE:.0%} of the rows are positive", "exact", errors, exact_errors
     )
     columns = [f"β = {beta:g}" for beta in BETAS]
-    by_rate = {name: draws[name] for name in RARE_CLASS_RATES}
-    rates_by_threshold = {name: rates.T for name, rates in by_rate.items()}
+    values_by_rate = {name: draws[name] for name in RARE_CLASS_RATES}
+    rates_by_threshold = {name: rates.T for name, rates in values_by_rate.items()}
     yield MeansGrid.from_values(f"{RARE:.0%} of the rows are positive", columns, rates_by_threshold)
 
     def largest_difference(name: str, values: np.ndarray) -> Quantity:
-        return Quantity.exact(name, np.abs(values).max(), Claim("below", 1e-12))
+        return Quantity.from_exact_value(name, np.abs(values).max(), Claim("below", 1e-12))
 
     yield Statement.from_quantities(
         "of the constant 1 training and test error are the fractions of negative examples, and "
         f"alike: within {ERROR_TOLERANCE} on average",
         largest_difference(
-            "largest training error − fraction", constant[:, 0] + constant[:, 2] - 1
+            "largest training error − fraction", constant_results[:, 0] + constant_results[:, 2] - 1
         ),
-        largest_difference("largest test error − fraction", constant[:, 1] + constant[:, 3] - 1),
-        {"test − training error": constant[:, 1] - constant[:, 0]},
+        largest_difference(
+            "largest test error − fraction", constant_results[:, 1] + constant_results[:, 3] - 1
+        ),
+        {"test − training error": constant_results[:, 1] - constant_results[:, 0]},
         claim=Claim("near", 0.0, ERROR_TOLERANCE),
     )
     yield Statement.from_quantities(
         "of the memoriser the training error is 0",
-        largest_difference("largest training error", memoriser[:, 0]),
+        largest_difference("largest training error", memoriser_results[:, 0]),
     )
     yield Statement.from_quantities(
         "its test error is the fraction of negative examples",
-        largest_difference("largest difference", memoriser[:, 1] - (1 - memoriser[:, 3])),
+        largest_difference(
+            "largest difference", memoriser_results[:, 1] - (1 - memoriser_results[:, 3])
+        ),
         remark="it is that of the positive ones: on fresh points it says 0",
     )
     yield Statement.from_quantities(
         "the empirical risk of a function chosen by the sample is optimistic",
-        {"test − training error": memoriser[:, 1] - memoriser[:, 0]},
+        {"test − training error": memoriser_results[:, 1] - memoriser_results[:, 0]},
     )
-    risk, true_positive_rate, true_negative_rate, _ = by_rate.values()
+    risk, true_positive_rate, true_negative_rate, _ = values_by_rate.values()
     yield Statement.from_quantities(
         f"with {RARE:.0%} positive rows the constant 0 has a true risk of only {RARE}",
         {"its error": draws["risk of 0"]},
@@ -299,13 +305,13 @@ def mehta_rules(draws: Draws) -> FindingParts:
             for j in range(len(BETAS) - 1)
         },
     )
-    low_index = BETAS.index(RARE)
+    rare_beta_index = BETAS.index(RARE)
     rate_label = f"true positive rate at β = {RARE:g}"
     yield Statement.from_quantities(
         "seeking the minimum true risk is problematic: the β that finds most positives has the "
         "larger risk",
-        {f"risk at β = {RARE:g} − at .5": risk[:, low_index] - risk[:, 0]},
-        Quantity.mean(rate_label, true_positive_rate[:, low_index], Claim("above", 0.5)),
+        {f"risk at β = {RARE:g} − at .5": risk[:, rare_beta_index] - risk[:, 0]},
+        Quantity.mean(rate_label, true_positive_rate[:, rare_beta_index], Claim("above", 0.5)),
     )
 
     curve_lines = (
@@ -319,7 +325,7 @@ def mehta_rules(draws: Draws) -> FindingParts:
         np.arange(1.0, len(BETAS) + 1),
         tuple(f"{beta:g}" for beta in BETAS),
     )
-    rate_lines = mean_lines(threshold_positions, by_rate, ("ko-", "C0o-", "C1s--", "C2^:"))
+    rate_lines = mean_lines(threshold_positions, values_by_rate, ("ko-", "C0o-", "C1s--", "C2^:"))
     yield Panel(f"{RARE:.0%} positive", "threshold β", "rate", rate_lines, names=names)
 
 
@@ -327,22 +333,22 @@ def mehta_rules(draws: Draws) -> FindingParts:
 
 # This is the number of test rows out of 4601.
 N_TEST_MESSAGES = 1536
-RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
+REPORTED_RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 # Curves are drawn at these true positive rates.
-GRID = np.linspace(0, 1, 201)
+RATE_GRID = np.linspace(0, 1, 201)
 # The keys are thresholds β, the values are plot markers.
-MARKS = {0.9: "ks", 0.5: "ko", 0.1: "k^", 0.02: "kv"}
+MARKERS_BY_BETA = {0.9: "ks", 0.5: "ko", 0.1: "k^", 0.02: "kv"}
 # A competitive model's true positive rate is lower than another model's by at most this.
 COMPETITIVE_DIFFERENCE = 0.01
-HORRIBLE_RATE, A_LITTLE_LESS_INDEX, MASSIVE_GAIN = 0.5, RATES.index(0.95), 0.25
+HORRIBLE_RATE, HIGH_RATE_INDEX, MASSIVE_GAIN = 0.5, REPORTED_RATES.index(0.95), 0.25
 N_LEAVES = 17
 # Good mail gets this weight relative to spam.
 GOOD_MAIL_WEIGHT = 5.0
-MODELS = ("GAM", "tree", "weighted tree")
+MODEL_NAMES = ("GAM", "tree", "weighted tree")
 
 
 @lru_cache(maxsize=1)
-def _messages() -> tuple[np.ndarray, np.ndarray]:
+def _load_messages() -> tuple[np.ndarray, np.ndarray]:
     bundle = load("spam")
     return np.log(bundle.X + 0.1), bundle.y
 
@@ -356,17 +362,19 @@ def _make_model(name: str) -> Any:
     if name == "GAM":
         splines = SplineTransformer(n_knots=4, degree=3)
         return make_pipeline(splines, StandardScaler(), LogisticRegression(C=0.02, max_iter=1000))
-    weight = {0: GOOD_MAIL_WEIGHT, 1: 1.0} if name == "weighted tree" else None
-    return DecisionTreeClassifier(max_leaf_nodes=N_LEAVES, class_weight=weight, random_state=0)
-
-
-def _replicate_spam(seed: int, replicate: int) -> Draws:
-    """Fit three models to 3065 random messages, and compute their ROC curves on the other 1536."""
-    X, y = _messages()
-    test, train = np.split(
-        stream("mehta spam", seed, replicate).permutation(len(y)), [N_TEST_MESSAGES]
+    class_weight = {0: GOOD_MAIL_WEIGHT, 1: 1.0} if name == "weighted tree" else None
+    return DecisionTreeClassifier(
+        max_leaf_nodes=N_LEAVES, class_weight=class_weight, random_state=0
     )
-    fitted_models = (_make_model(name).fit(X[train], y[train]) for name in MODELS)
+
+
+def _replicate_spam(seed: int, replicate_number: int) -> Draws:
+    """Fit three models to 3065 random messages, and compute their ROC curves on the other 1536."""
+    X, y = _load_messages()
+    test, train = np.split(
+        replicate_rng("mehta spam", seed, replicate_number).permutation(len(y)), [N_TEST_MESSAGES]
+    )
+    fitted_models = (_make_model(name).fit(X[train], y[train]) for name in MODEL_NAMES)
     curves = [
         RocCurve.from_scores(y[test], model.predict_proba(X[test])[:, 1], positive=1)
         for model in fitted_models
@@ -374,17 +382,18 @@ def _replicate_spam(seed: int, replicate: int) -> Draws:
     return {
         "AUC": np.array([curve.auc for curve in curves]),
         "true negative rate": 1
-        - np.array([_interpolate_rate(curve.tpr, curve.fpr, RATES) for curve in curves]),
+        - np.array([_interpolate_rate(curve.tpr, curve.fpr, REPORTED_RATES) for curve in curves]),
         "true positive rate": np.array(
             [
-                _interpolate_rate(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(RATES))
+                _interpolate_rate(curve.fpr[::-1], curve.tpr[::-1], 1 - np.array(REPORTED_RATES))
                 for curve in curves
             ]
         ),
-        "curve": 1 - np.array([_interpolate_rate(curve.tpr, curve.fpr, GRID) for curve in curves]),
+        "curve": 1
+        - np.array([_interpolate_rate(curve.tpr, curve.fpr, RATE_GRID) for curve in curves]),
         "at β": np.array(
             [
-                [(point.sensitivity, point.specificity) for point in map(curve.at, MARKS)]
+                [(point.sensitivity, point.specificity) for point in map(curve.at, MARKERS_BY_BETA)]
                 for curve in curves
             ]
         ),
@@ -405,11 +414,11 @@ def precision(tpr: np.ndarray, tnr: np.ndarray, spam_share: np.ndarray) -> np.nd
 
     `spam_share` is the share of spam among all messages.
     """
-    found_share = spam_share * tpr
-    return np.asarray(found_share / (found_share + (1 - spam_share) * (1 - tnr)))
+    true_positive_share = spam_share * tpr
+    return np.asarray(true_positive_share / (true_positive_share + (1 - spam_share) * (1 - tnr)))
 
 
-@experiment(_replicate_spam, replicates=25, quick=2, unit="splits", check=_messages)
+@experiment(_replicate_spam, replicates=25, quick=2, unit="splits", check=_load_messages)
 def mehta_spam(draws: Draws) -> FindingParts:
     """Mehta (2010): ROC curves of three models of the spam data.
 
@@ -425,28 +434,29 @@ def mehta_spam(draws: Draws) -> FindingParts:
     frequencies are taken as log(x + 0.1); between two thresholds a curve is a line, as drawn.
     """
     tnr, tpr = draws["true negative rate"], draws["true positive rate"]
-    auc_values = dict(zip(MODELS, draws["AUC"].T, strict=True))
+    auc_values = dict(zip(MODEL_NAMES, draws["AUC"].T, strict=True))
     yield PaperTable.from_values("area under the curve", "document", auc_values)
     for rate_name, condition_name, rates in (
         ("negative", "positive", tnr),
         ("positive", "negative", tpr),
     ):
         title = f"true {rate_name} rate where the true {condition_name} rate is to be"
-        rows = dict(zip(MODELS, rates.transpose(1, 2, 0), strict=True))
-        yield MeansGrid.from_values(title, (f"{rate:g}" for rate in RATES), rows)
+        rows = dict(zip(MODEL_NAMES, rates.transpose(1, 2, 0), strict=True))
+        yield MeansGrid.from_values(title, (f"{rate:g}" for rate in REPORTED_RATES), rows)
 
-    all_spam_index, tree_models = len(RATES) - 1, tuple(enumerate(MODELS))[1:]
+    all_spam_index, tree_models = len(REPORTED_RATES) - 1, tuple(enumerate(MODEL_NAMES))[1:]
     yield Statement.from_quantities(
         "for any true negative rate GAM dominates the other two or is competitive: its true "
         f"positive rate is not lower by {COMPETITIVE_DIFFERENCE}",
         {
-            f"GAM − {name} at {RATES[rate_index]:g}": tpr[:, 0, rate_index] - tpr[:, j, rate_index]
+            f"GAM − {name} at {REPORTED_RATES[rate_index]:g}": tpr[:, 0, rate_index]
+            - tpr[:, j, rate_index]
             for j, name in tree_models
             for rate_index in range(all_spam_index)
         },
         claim=Claim("above", -COMPETITIVE_DIFFERENCE),
     )
-    worst_rates = dict(zip(MODELS, tnr[:, :, all_spam_index].T, strict=True))
+    worst_rates = dict(zip(MODEL_NAMES, tnr[:, :, all_spam_index].T, strict=True))
     yield Statement.from_quantities(
         "where every spam must be found all models have horrible true negative rates: below "
         f"{HORRIBLE_RATE}",
@@ -455,8 +465,11 @@ def mehta_spam(draws: Draws) -> FindingParts:
     )
     yield Statement.from_quantities(
         "giving up just a little on true positives improves massively on true negatives: "
-        f"{RATES[A_LITTLE_LESS_INDEX]:g} instead of 1 by more than {MASSIVE_GAIN}",
-        {name: tnr[:, j, A_LITTLE_LESS_INDEX] - worst_rates[name] for j, name in enumerate(MODELS)},
+        f"{REPORTED_RATES[HIGH_RATE_INDEX]:g} instead of 1 by more than {MASSIVE_GAIN}",
+        {
+            name: tnr[:, j, HIGH_RATE_INDEX] - worst_rates[name]
+            for j, name in enumerate(MODEL_NAMES)
+        },
         claim=Claim("above", MASSIVE_GAIN),
     )
     yield Statement.from_quantities(
@@ -472,7 +485,7 @@ def mehta_spam(draws: Draws) -> FindingParts:
     def curves_with_marks(
         x: np.ndarray, values: np.ndarray, marker_heights: np.ndarray
     ) -> tuple[Series, ...]:
-        by_model = dict(zip(MODELS, values.transpose(1, 0, 2), strict=True))
+        values_by_model = dict(zip(MODEL_NAMES, values.transpose(1, 0, 2), strict=True))
         marks = (
             Series(
                 f"β = {beta:g}",
@@ -480,21 +493,21 @@ def mehta_spam(draws: Draws) -> FindingParts:
                 marker_heights[:, :, i].mean(axis=0),
                 style,
             )
-            for i, (beta, style) in enumerate(MARKS.items())
+            for i, (beta, style) in enumerate(MARKERS_BY_BETA.items())
         )
-        return *mean_lines(x, by_model, ("C0-", "C1--", "C2:")), *marks
+        return *mean_lines(x, values_by_model, ("C0-", "C1--", "C2:")), *marks
 
-    chance = Series("no discrimination", axis_ends, 1 - axis_ends, "k:", 0.8)
-    roc_lines = (*curves_with_marks(GRID, curve, specificities), chance)
+    chance_line = Series("no discrimination", axis_ends, 1 - axis_ends, "k:", 0.8)
+    roc_lines = (*curves_with_marks(RATE_GRID, curve, specificities), chance_line)
     yield Panel(
         "ROC curves, mean over splits", "true positive rate", "true negative rate", roc_lines
     )
-    all_spam = Series("share of spam", axis_ends, np.full(2, spam_share.mean()), "k:", 0.8)
+    all_spam_line = Series("share of spam", axis_ends, np.full(2, spam_share.mean()), "k:", 0.8)
     # Recall 0 is left out: if no message is called spam, the precision is 0/0.
-    recall, precisions = GRID[1:], precision(GRID[1:], curve[:, :, 1:], spam_share)
+    recall, precisions = RATE_GRID[1:], precision(RATE_GRID[1:], curve[:, :, 1:], spam_share)
     precision_lines = (
         *curves_with_marks(recall, precisions, precision(sensitivities, specificities, spam_share)),
-        all_spam,
+        all_spam_line,
     )
     yield Panel(
         "the same, by precision", "recall (true positive rate)", "precision", precision_lines

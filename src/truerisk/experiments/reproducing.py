@@ -20,28 +20,33 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import (
-    array_of_rows,
     check_count,
     check_flag,
     is_count,
     mention,
     refuses_old_names,
     repr_on_one_line,
-    store_of,
+    to_row_array,
+    to_store_path,
 )
-from truerisk.core.errors import BadArgument, BadData, UnknownName, failures_as_fit_failed
+from truerisk.core.errors import BadArgument, BadData, UnknownName, reraise_as_fit_failed
 from truerisk.core.formats import escape_and_truncate, join_words
 from truerisk.core.progress import listen, report_progress, stage
 from truerisk.core.registry import check_present
-from truerisk.engines.running.executors import executor_of, one_thread, run_batches, workers_of
+from truerisk.engines.running.executors import (
+    count_workers,
+    limit_to_one_thread,
+    resolve_executor,
+    run_batches,
+)
 from truerisk.experiments import registry
-from truerisk.experiments.experiment import Draws, Experiment, Replicate
+from truerisk.experiments.experiment import Draws, Experiment, ReplicateFunction
 from truerisk.experiments.figures import Findings, Report
 
 BATCHES_PER_WORKER = 8
-LARGEST_BATCH = 50
-MOST_REPLICATES = 10_000_000
-LARGEST_SEED = 2**63 - 1
+MAX_BATCH_SIZE = 50
+MAX_REPLICATES = 10_000_000
+MAX_SEED = 2**63 - 1
 
 
 @refuses_old_names
@@ -102,9 +107,9 @@ def reproduce(
     flags = {"quick": quick, "full": full, "resume": resume, "mixed_versions": mixed_versions}
     for label, flag in flags.items():
         check_flag(label, flag)
-    is_own = isinstance(name, Experiment)
+    is_user_defined = isinstance(name, Experiment)
     experiment = name if isinstance(name, Experiment) else registry.load(name)
-    if is_own:
+    if is_user_defined:
         _check_fields(experiment)
     if full:
         if experiment.full is None:
@@ -114,22 +119,22 @@ def reproduce(
         experiment = experiment.full
     if replicates is None:
         replicates = experiment.quick if quick else experiment.replicates
-    if not is_count(replicates) or not 2 <= replicates <= MOST_REPLICATES:
+    if not is_count(replicates) or not 2 <= replicates <= MAX_REPLICATES:
         raise UnknownName(
             f"{mention('replicates', replicates)}: give a whole number from 2 to "
-            f"{MOST_REPLICATES:,}; every number is a mean with its standard error, which one "
+            f"{MAX_REPLICATES:,}; every number is a mean with its standard error, which one "
             "replicate does not have."
         )
-    if not (is_count(seed) or (isinstance(seed, Integral) and seed == 0)) or seed > LARGEST_SEED:
+    if not (is_count(seed) or (isinstance(seed, Integral) and seed == 0)) or seed > MAX_SEED:
         raise UnknownName(
-            f"{mention('seed', seed)}: use 0 or a positive number, {LARGEST_SEED:,} at most."
+            f"{mention('seed', seed)}: use 0 or a positive number, {MAX_SEED:,} at most."
         )
-    replicates, seed, executor = int(replicates), int(seed), executor_of(n_jobs)
-    path = None if store is None else store_of(store)
+    replicates, seed, executor = int(replicates), int(seed), resolve_executor(n_jobs)
+    path = None if store is None else to_store_path(store)
     store_options = {"resume": resume, "mixed_versions": mixed_versions}
     for label in (label for label, is_set in store_options.items() if is_set and store is None):
         raise UnknownName(f"{mention(label)} goes on with a store: name it by {mention('store')}.")
-    with failures_as_fit_failed(f"the check of {experiment.name} failed"):
+    with reraise_as_fit_failed(f"the check of {experiment.name} failed"):
         experiment.check()
     start_time = time.perf_counter()
     with stage(experiment.name):
@@ -137,7 +142,7 @@ def reproduce(
             draws = draw_replicates(experiment, replicates, seed, executor)
         else:
             draws = stored_replicates(experiment, replicates, seed, executor, path, **store_options)
-    with failures_as_fit_failed(f"the findings of {experiment.name} cannot be made"):
+    with reraise_as_fit_failed(f"the findings of {experiment.name} cannot be made"):
         findings = experiment.findings(draws)
     if not isinstance(findings, Findings):
         raise BadData(
@@ -157,8 +162,8 @@ def reproduce(
             for findings_field in fields(Findings)
         },
     )
-    if is_own:
-        with failures_as_fit_failed(f"the findings of {experiment.name} cannot be shown"):
+    if is_user_defined:
+        with reraise_as_fit_failed(f"the findings of {experiment.name} cannot be shown"):
             str(report), report.to_json(), report.to_html()
     return report
 
@@ -184,7 +189,7 @@ def _check_fields(experiment: Experiment) -> None:
         _check_fields(experiment.full)
 
 
-def _checked_draws(draws: Any, replicate_number: int) -> dict[str, np.ndarray]:
+def _validate_draws(draws: Any, replicate_number: int) -> dict[str, np.ndarray]:
     """Convert the results of a replicate to arrays by name; raise BadData if one is no number."""
     if not isinstance(draws, Mapping) or not draws:
         raise BadData(
@@ -198,7 +203,7 @@ def _checked_draws(draws: Any, replicate_number: int) -> dict[str, np.ndarray]:
                 f"replicate {replicate_number} gives the name {repr_on_one_line(name)}: name "
                 "numbers by text."
             )
-        arrays[name] = array_of_rows(
+        arrays[name] = to_row_array(
             f"{name!r} of replicate {replicate_number}", value, "numbers are wanted"
         )
         if arrays[name].dtype.kind not in "biuf":
@@ -212,9 +217,9 @@ def _checked_draws(draws: Any, replicate_number: int) -> dict[str, np.ndarray]:
 def _stack_replicates(draws: Sequence[Draws]) -> Draws:
     """Stack the replicates along a new first axis; all must have the same quantities and shapes."""
     shapes = [{name: np.shape(value) for name, value in draw.items()} for draw in draws]
-    for replicate_number, shape in enumerate(shapes):
-        if shape != shapes[0]:
-            differing_names = [*dict(shape.items() ^ shapes[0].items())]
+    for replicate_number, replicate_shapes in enumerate(shapes):
+        if replicate_shapes != shapes[0]:
+            differing_names = [*dict(replicate_shapes.items() ^ shapes[0].items())]
             quoted_names = [repr(escape_and_truncate(name, 40)) for name in sorted(differing_names)]
             raise BadData(
                 f"replicates 0 and {replicate_number} differ in the names or the shapes of what "
@@ -230,14 +235,16 @@ def draw_replicates(
     experiment: Experiment, replicates: int, seed: int = 0, executor: Any = None
 ) -> Draws:
     """Compute replicates 0 … replicates − 1 in memory, and stack them along the first axis."""
-    workers = workers_of(executor)
+    n_workers = count_workers(executor)
     # Without workers the number of threads is set once for all batches.
     # Finding the BLAS library, in order to set its number of threads, takes milliseconds.
-    threads_here, threads_in_batch = (
-        (one_thread, nullcontext) if workers is None else (nullcontext, one_thread)
+    limit_threads_here, limit_threads_in_batch = (
+        (limit_to_one_thread, nullcontext)
+        if n_workers is None
+        else (nullcontext, limit_to_one_thread)
     )
-    batch_size = 1 if workers is None else max(1, replicates // (BATCHES_PER_WORKER * workers))
-    replicate_numbers, batch_size = range(replicates), min(batch_size, LARGEST_BATCH)
+    batch_size = 1 if n_workers is None else max(1, replicates // (BATCHES_PER_WORKER * n_workers))
+    replicate_numbers, batch_size = range(replicates), min(batch_size, MAX_BATCH_SIZE)
     batches = [
         replicate_numbers[first_replicate : first_replicate + batch_size]
         for first_replicate in replicate_numbers[::batch_size]
@@ -245,9 +252,9 @@ def draw_replicates(
     replicate_draws: list[Draws] = [{}] * replicates
     n_done = 0
     report_progress(0, replicates, experiment.unit)
-    shared_arguments = experiment.replicate, seed, threads_in_batch
+    shared_arguments = experiment.replicate, seed, limit_threads_in_batch
     with (
-        threads_here(),
+        limit_threads_here(),
         closing(run_batches(executor, _draw_batch, shared_arguments, batches)) as finished_batches,
     ):
         for batch_index, draws in finished_batches:
@@ -258,15 +265,18 @@ def draw_replicates(
 
 
 def _draw_batch(
-    replicate: Replicate, seed: int, limit_threads: Callable[[], Any], replicate_numbers: range
+    compute_replicate: ReplicateFunction,
+    seed: int,
+    limit_threads: Callable[[], Any],
+    replicate_numbers: range,
 ) -> list[Draws]:
     """Compute the replicates of one batch; progress messages of engines are suppressed."""
     with limit_threads(), listen(None):
         batch_draws: list[Draws] = []
         for replicate_number in replicate_numbers:
-            with failures_as_fit_failed(f"replicate {replicate_number} failed"):
-                draws = replicate(seed, replicate_number)
-            batch_draws.append(_checked_draws(draws, replicate_number))
+            with reraise_as_fit_failed(f"replicate {replicate_number} failed"):
+                draws = compute_replicate(seed, replicate_number)
+            batch_draws.append(_validate_draws(draws, replicate_number))
         return batch_draws
 
 
@@ -290,7 +300,9 @@ def stored_replicates(
     from truerisk.study import reproductions
 
     try:
-        source = inspect.getsource(inspect.getmodule(experiment.replicate) or experiment.replicate)
+        source_code = inspect.getsource(
+            inspect.getmodule(experiment.replicate) or experiment.replicate
+        )
     except (OSError, TypeError):
         raise UnknownName(
             f"{experiment.name} is kept by the text of its functions, and they stand in no file: "
@@ -298,10 +310,10 @@ def stored_replicates(
         ) from None
     draw_replicate = partial(_draw_stored_replicate, experiment.replicate)
     return _stack_replicates(
-        reproductions.stored_replicates(
+        reproductions.load_or_run_replicates(
             draw_replicate,
             experiment.name,
-            source,
+            source_code,
             replicates,
             seed,
             progress_unit=experiment.unit,
@@ -313,9 +325,11 @@ def stored_replicates(
 
 
 def _draw_stored_replicate(
-    replicate: Replicate,
+    compute_replicate: ReplicateFunction,
     store_content: Mapping[str, Any],
     replicate_number: int,
     arrays: Sequence[np.ndarray],
 ) -> dict[str, np.ndarray]:
-    return _checked_draws(replicate(store_content["seed"], replicate_number), replicate_number)
+    return _validate_draws(
+        compute_replicate(store_content["seed"], replicate_number), replicate_number
+    )

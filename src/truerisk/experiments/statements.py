@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 
 from truerisk.extend import UNWRITTEN
 
-LEVEL = 0.99
+JOINT_CONFIDENCE_LEVEL = 0.99
 # With fewer replicates nothing is judged: nine random signs all agree once in 256 times.
 MIN_REPLICATES = 10
 # Standard errors of quantities other than means use this number of bootstrap samples.
@@ -60,10 +60,10 @@ class Claim:
 
 
 # These claims say that a quantity is above zero, or below zero.
-ABOVE, BELOW = Claim("above"), Claim("below")
+ABOVE_ZERO, BELOW_ZERO = Claim("above"), Claim("below")
 
 
-def share_error(share: float, n: int) -> float:
+def share_std_error(share: float, n: int) -> float:
     """Return the standard error, in per cent, of a share among n replicates (Agresti and Coull).
 
     The standard error is positive even for a share of 0 or 1.
@@ -76,20 +76,20 @@ def share_error(share: float, n: int) -> float:
 class Quantity:
     """Estimate of a quantity with its standard error, and the range claimed for the true value.
 
-    `replicates` is the number of replicates behind the standard error. It is None for a number
+    `n_replicates` is the number of replicates behind the standard error. It is None for a number
     without randomness, which is compared with the range directly.
     """
 
     name: str
     value: float
     std_error: float
-    replicates: int | None
-    claim: Claim = ABOVE
+    n_replicates: int | None
+    claim: Claim = ABOVE_ZERO
     digits: int = 4
 
     @classmethod
     def mean(
-        cls, name: str, values: np.ndarray, claim: Claim = ABOVE, *, digits: int = 4
+        cls, name: str, values: np.ndarray, claim: Claim = ABOVE_ZERO, *, digits: int = 4
     ) -> Quantity:
         """Return the mean of one value per replicate as a quantity; NaN without replicates."""
         values, n = np.asarray(values, dtype=float), len(values)
@@ -98,10 +98,10 @@ class Quantity:
         return cls(name, mean, std_error, n, claim, digits)
 
     @classmethod
-    def share(cls, name: str, is_hit: np.ndarray, claim: Claim = ABOVE) -> Quantity:
+    def share(cls, name: str, is_hit: np.ndarray, claim: Claim = ABOVE_ZERO) -> Quantity:
         """Return the quantity that is the share of true values, in per cent."""
         n, share = len(is_hit), float(np.mean(is_hit))
-        return cls(name, 100 * share, share_error(share, n), n, claim, 1)
+        return cls(name, 100 * share, share_std_error(share, n), n, claim, 1)
 
     @classmethod
     def from_statistic(
@@ -109,7 +109,7 @@ class Quantity:
         name: str,
         statistic: Callable[[np.ndarray], SupportsFloat],
         values: np.ndarray,
-        claim: Claim = ABOVE,
+        claim: Claim = ABOVE_ZERO,
         *,
         digits: int = 4,
     ) -> Quantity:
@@ -125,26 +125,30 @@ class Quantity:
         return cls(name, float(statistic(values)), std_error, n, claim, digits)
 
     @classmethod
-    def difference_of_biases(cls, name: str, pairs: np.ndarray, *, digits: int = 4) -> Quantity:
+    def from_bias_difference(
+        cls, name: str, paired_values: np.ndarray, *, digits: int = 4
+    ) -> Quantity:
         """Return the quantity |mean of column 1| − |mean of column 2|, with the claim "below 0"."""
 
-        def difference(value_pairs: np.ndarray) -> float:
-            first_mean, second_mean = np.abs(value_pairs.mean(axis=0))
+        def difference(resampled_pairs: np.ndarray) -> float:
+            first_mean, second_mean = np.abs(resampled_pairs.mean(axis=0))
             return float(first_mean - second_mean)
 
-        return cls.from_statistic(name, difference, pairs, BELOW, digits=digits)
+        return cls.from_statistic(name, difference, paired_values, BELOW_ZERO, digits=digits)
 
     @classmethod
-    def exact(cls, name: str, value: float, claim: Claim = ABOVE, *, digits: int = 4) -> Quantity:
+    def from_exact_value(
+        cls, name: str, value: float, claim: Claim = ABOVE_ZERO, *, digits: int = 4
+    ) -> Quantity:
         """Return a quantity without randomness, whose standard error is 0."""
         return cls(name, float(value), 0.0, None, claim, digits)
 
-    def verdict(self, level: float = LEVEL) -> Verdict:
+    def verdict(self, level: float = JOINT_CONFIDENCE_LEVEL) -> Verdict:
         """Judge the claim: "holds" if Student's t interval lies in its range, else "does not hold".
 
         The verdict is "undecided" if the interval contains a limit of the range.
         """
-        n, half_width = self.replicates, 0.0
+        n, half_width = self.n_replicates, 0.0
         if n is not None:
             if n < MIN_REPLICATES or not np.isfinite([self.value, self.std_error]).all():
                 return "undecided"
@@ -156,7 +160,7 @@ class Quantity:
 
     def __str__(self) -> str:
         value = f"{self.value:.{self.digits}f}"
-        error_text = f" ± {self.std_error:.{self.digits}f}" if self.replicates is not None else ""
+        error_text = f" ± {self.std_error:.{self.digits}f}" if self.n_replicates is not None else ""
         return f"{self.name}: {value}{error_text}, claimed {self.claim}"
 
 
@@ -168,7 +172,7 @@ class Statement:
     quantities: tuple[Quantity, ...] = field(metadata=UNWRITTEN)
     remark: str = field(default="", metadata=UNWRITTEN)
 
-    level: ClassVar[float] = LEVEL
+    level: ClassVar[float] = JOINT_CONFIDENCE_LEVEL
     derived: ClassVar[tuple[str, ...]] = ("verdict", "level", "tests", "evidence")
 
     @classmethod
@@ -176,7 +180,7 @@ class Statement:
         cls,
         text: str,
         *values_or_quantities: Quantity | Mapping[str, np.ndarray],
-        claim: Claim = ABOVE,
+        claim: Claim = ABOVE_ZERO,
         digits: int = 4,
         remark: str = "",
     ) -> Statement:
@@ -195,7 +199,7 @@ class Statement:
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Verdicts on all quantities, each at the level that gives a joint level of 99 per cent."""
-        level = 1 - (1 - LEVEL) / len(self.quantities)
+        level = 1 - (1 - JOINT_CONFIDENCE_LEVEL) / len(self.quantities)
         return tuple(quantity.verdict(level) for quantity in self.quantities)
 
     @property
@@ -214,7 +218,7 @@ class Statement:
                 "name": quantity.name,
                 "value": quantity.value,
                 "std_error": quantity.std_error,
-                "replicates": quantity.replicates,
+                "replicates": quantity.n_replicates,
                 "claimed": quantity.claim.side,
                 "null": quantity.claim.null,
                 "tolerance": quantity.claim.tolerance,
@@ -227,9 +231,9 @@ class Statement:
     def lines(self) -> tuple[str, ...]:
         """Text lines, one per quantity; of many quantities, those that hold are only counted."""
         pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
-        shown_pairs = (pair for pair in pairs if n <= MAX_LISTED_QUANTITIES or pair[1] != "holds")
+        listed_pairs = (pair for pair in pairs if n <= MAX_LISTED_QUANTITIES or pair[1] != "holds")
         quantity_lines = [
-            f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in shown_pairs
+            f"{quantity}" + (f": {verdict}" if n > 1 else "") for quantity, verdict in listed_pairs
         ]
         if len(quantity_lines) < n:
             count_text = f"{n - len(quantity_lines)} of {n} numbers"

@@ -14,7 +14,7 @@ from truerisk.experiments.experiment import (
     Sample,
     experiment,
     nearest_neighbour_family,
-    stream,
+    replicate_rng,
 )
 from truerisk.experiments.figures import (
     FindingParts,
@@ -24,13 +24,13 @@ from truerisk.experiments.figures import (
     Series,
     mean_line,
 )
-from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement
+from truerisk.experiments.statements import ABOVE_ZERO, BELOW_ZERO, Claim, Quantity, Statement
 from truerisk.experiments.wallman_comparison import NEAREST_NEIGHBOUR_INDEX, classifiers
 from truerisk.extend import Family, Method
 from truerisk.methods import KFold, LeaveOneOut
 
 # The names include the numbers of Wallman's equations.
-REPORTED, UNSELECTED_ERROR, TRUE, TRUE_ERROR_OF_CHOSEN = ERROR_NAMES = (
+REPORTED_ERROR, ESTIMATE_BEFORE_SELECTION, TRUE_ERROR, TRUE_ERROR_OF_CHOSEN = ERROR_NAMES = (
     "reported, p_a (6)",
     "all estimates, p_b (7)",
     "true, p (5)",
@@ -38,24 +38,28 @@ REPORTED, UNSELECTED_ERROR, TRUE, TRUE_ERROR_OF_CHOSEN = ERROR_NAMES = (
 )
 
 
-def estimates_and_errors(sample: Sample, method: Method, family: Family, splits: int) -> np.ndarray:
+def compute_selection_result(
+    sample: Sample, method: Method, candidate_family: Family, split_number: int
+) -> np.ndarray:
     """Return the candidate with the smallest estimate, then all estimates and all true errors.
 
     They are concatenated in one array.
     """
-    estimates = sample.risks(method, family, splits)
-    return np.concatenate([[estimates.argmin()], estimates, sample.errors(family).ravel()])
+    estimates = sample.risks(method, candidate_family, split_number)
+    return np.concatenate(
+        [[estimates.argmin()], estimates, sample.errors(candidate_family).ravel()]
+    )
 
 
-def selection_bias(choices: np.ndarray) -> SelectionBias:
+def selection_bias(selection_results: np.ndarray) -> SelectionBias:
     """Return the selection bias over many choices, given one row of values per data set."""
-    estimates, true_errors = np.split(choices[:, 1:], 2, axis=1)
-    return SelectionBias(estimates, choices[:, 0].astype(int), true_errors)
+    estimates, true_errors = np.split(selection_results[:, 1:], 2, axis=1)
+    return SelectionBias(estimates, selection_results[:, 0].astype(int), true_errors)
 
 
-def errors_of(choices: np.ndarray) -> dict[str, Any]:
+def distributions_by_error(selection_results: np.ndarray) -> dict[str, Any]:
     """Return the distribution of each error in `ERROR_NAMES`, by name."""
-    return dict(zip(ERROR_NAMES, selection_bias(choices).parts.values(), strict=True))
+    return dict(zip(ERROR_NAMES, selection_bias(selection_results).parts.values(), strict=True))
 
 
 def mean_quantity(distribution: Any) -> Quantity:
@@ -65,15 +69,15 @@ def mean_quantity(distribution: Any) -> Quantity:
 
 
 def mean_difference(
-    choices: np.ndarray, minuend: str, subtrahend: str, claim: Claim = ABOVE
+    selection_results: np.ndarray, minuend: str, subtrahend: str, claim: Claim = ABOVE_ZERO
 ) -> Quantity:
     """Return the mean of one error (`minuend`) minus the mean of another one (`subtrahend`)."""
 
-    def statistic(resampled_choices: np.ndarray) -> float:
-        errors = errors_of(resampled_choices)
+    def statistic(resampled_results: np.ndarray) -> float:
+        errors = distributions_by_error(resampled_results)
         return errors[minuend].mean - errors[subtrahend].mean
 
-    return Quantity.from_statistic(f"{minuend} − {subtrahend}", statistic, choices, claim)
+    return Quantity.from_statistic(f"{minuend} − {subtrahend}", statistic, selection_results, claim)
 
 
 # ---------------------------------------------------------------- why the bias occurs
@@ -81,27 +85,29 @@ def mean_difference(
 N = 50
 # Leave-one-out trains on 49 rows, so that larger k make no difference.
 LARGEST_K = N - 2
-KS = range(1, LARGEST_K + 1)
+K_VALUES = range(1, LARGEST_K + 1)
 # The keys are numbers of training rows, the values are numbers of fresh rows of each class.
 # With few training rows, estimates vary more than true errors do.
-FRESH = {20: 250, N: 2000, 100: 250, 200: 250}
+N_FRESH_BY_N_TRAINING = {20: 250, N: 2000, 100: 250, 200: 250}
 # An error counts as unbiased if it is within this share of the true error.
-NEAR_SHARE = 0.05
+RELATIVE_BIAS_TOLERANCE = 0.05
 # The report has separate numbers for a k only if it was chosen at least this often.
 MIN_TIMES_CHOSEN = 20
 BIN_EDGES = np.arange(0, 0.52, 0.02)
 
 
-def _replicate_bias(seed: int, replicate: int) -> Draws:
+def _replicate_bias(seed: int, replicate_number: int) -> Draws:
     """Compute leave-one-out errors and true errors for every k, for several numbers of rows.
 
     The smallest error wins, and the smallest k if several are tied.
     """
     draws: dict[str, np.ndarray] = {}
-    for n, n_fresh in FRESH.items():
-        rng = stream("wallman bias" if n == N else f"wallman bias {n}", seed, replicate)
+    for n, n_fresh in N_FRESH_BY_N_TRAINING.items():
+        rng = replicate_rng(
+            "wallman bias" if n == N else f"wallman bias {n}", seed, replicate_number
+        )
         sample = Sample.draw(make_simple, ((n // 2,) * 2, (n_fresh,) * 2), rng)
-        draws[f"{n} rows"] = estimates_and_errors(
+        draws[f"{n} rows"] = compute_selection_result(
             sample, LeaveOneOut(), nearest_neighbour_family(range(1, n - 1)), 0
         )
     return draws
@@ -120,118 +126,134 @@ def wallman_bias(draws: Draws) -> FindingParts:
     leave-one-out of classes of equal size is pessimistic for large k, since the row that is left
     out makes its own class the smaller one: all estimates (7) lie a little above.
     """  # noqa: D400
-    choices = draws[f"{N} rows"]
-    bias, errors = selection_bias(choices), errors_of(choices)
+    selection_results = draws[f"{N} rows"]
+    bias, errors = selection_bias(selection_results), distributions_by_error(selection_results)
     estimates, chosen_candidates, true_errors = bias.estimates, bias.chosen, bias.true_risks
-    n_chosen = np.bincount(chosen_candidates, minlength=len(KS))
+    n_times_chosen = np.bincount(chosen_candidates, minlength=len(K_VALUES))
     yield PaperTable.from_values(
         "mean errors", "document", {name: mean_quantity(errors[name]) for name in ERROR_NAMES}
     )
     # These are the eight values of k that are chosen most often.
-    most_frequent = np.sort(np.argsort(-n_chosen, kind="stable")[:8])
-    by_candidate = {
-        "α": [chosen_candidates == candidate for candidate in most_frequent],
+    most_chosen_candidates = np.sort(np.argsort(-n_times_chosen, kind="stable")[:8])
+    candidate_values = {
+        "α": [chosen_candidates == candidate for candidate in most_chosen_candidates],
         "estimates when taken": [
-            estimates[chosen_candidates == candidate, candidate] for candidate in most_frequent
+            estimates[chosen_candidates == candidate, candidate]
+            for candidate in most_chosen_candidates
         ],
-        "all estimates": [estimates[:, candidate] for candidate in most_frequent],
-        "true": [true_errors[:, candidate] for candidate in most_frequent],
+        "all estimates": [estimates[:, candidate] for candidate in most_chosen_candidates],
+        "true": [true_errors[:, candidate] for candidate in most_chosen_candidates],
     }
     yield MeansGrid.from_values(
-        "by candidate", (f"k = {KS[candidate]}" for candidate in most_frequent), by_candidate
+        "by candidate",
+        (f"k = {K_VALUES[candidate]}" for candidate in most_chosen_candidates),
+        candidate_values,
     )
 
-    often_chosen = np.flatnonzero(n_chosen >= min(MIN_TIMES_CHOSEN, n_chosen.max())).tolist()
+    often_chosen_candidates = np.flatnonzero(
+        n_times_chosen >= min(MIN_TIMES_CHOSEN, n_times_chosen.max())
+    ).tolist()
 
     def bias_when_chosen(candidate: int) -> Quantity:
-        def statistic(resampled_choices: np.ndarray) -> float:
-            estimates_when_chosen = resampled_choices[
-                resampled_choices[:, 0] == candidate, candidate + 1
+        def statistic(resampled_results: np.ndarray) -> float:
+            estimates_when_chosen = resampled_results[
+                resampled_results[:, 0] == candidate, candidate + 1
             ]
             return (
-                float(resampled_choices[:, candidate + 1].mean() - estimates_when_chosen.mean())
+                float(resampled_results[:, candidate + 1].mean() - estimates_when_chosen.mean())
                 if len(estimates_when_chosen)
                 else np.nan
             )
 
-        return Quantity.from_statistic(f"k = {KS[candidate]}: all − when taken", statistic, choices)
+        return Quantity.from_statistic(
+            f"k = {K_VALUES[candidate]}: all − when taken", statistic, selection_results
+        )
 
     yield Statement.from_quantities(
         "a distribution of the lowest estimates is biased: the errors that P reports (6) lie "
         "below the true ones",
-        mean_difference(choices, TRUE, REPORTED),
+        mean_difference(selection_results, TRUE_ERROR, REPORTED_ERROR),
     )
     yield Statement.from_quantities(
         "this holds for each classifier: the estimates by which it is taken lie below all of "
         f"its estimates (those taken {MIN_TIMES_CHOSEN} times or more)",
-        *(bias_when_chosen(candidate) for candidate in often_chosen),
+        *(bias_when_chosen(candidate) for candidate in often_chosen_candidates),
     )
     yield Statement.from_quantities(
         "all estimates of the same classifiers (7) are unbiased",
-        mean_difference(choices, UNSELECTED_ERROR, TRUE, Claim("near", 0.0, 0.0)),
+        mean_difference(
+            selection_results, ESTIMATE_BEFORE_SELECTION, TRUE_ERROR, Claim("near", 0.0, 0.0)
+        ),
     )
     yield Statement.from_quantities(
         "the true errors of all classifiers, weighed by α (5), are those of P: within a twentieth",
         mean_difference(
-            choices, TRUE_ERROR_OF_CHOSEN, TRUE, Claim("near", 0.0, NEAR_SHARE * errors[TRUE].mean)
+            selection_results,
+            TRUE_ERROR_OF_CHOSEN,
+            TRUE_ERROR,
+            Claim("near", 0.0, RELATIVE_BIAS_TOLERANCE * errors[TRUE_ERROR].mean),
         ),
     )
 
-    errors_by_rows = {n: errors_of(draws[f"{n} rows"]) for n in FRESH}
+    errors_by_n_rows = {
+        n: distributions_by_error(draws[f"{n} rows"]) for n in N_FRESH_BY_N_TRAINING
+    }
     biases = {
-        n: bias[TRUE_ERROR_OF_CHOSEN].values - bias[REPORTED].values
-        for n, bias in errors_by_rows.items()
+        n: bias[TRUE_ERROR_OF_CHOSEN].values - bias[REPORTED_ERROR].values
+        for n, bias in errors_by_n_rows.items()
     }
     title = "bias by rows: true error of the choice − reported"
     yield MeansGrid.from_values(title, (f"n = {n}" for n in biases), {"bias": biases.values()})
-    *other_biases, (rows_of_least, least_bias) = biases.items()
+    *other_biases, (n_rows_of_least_bias, least_bias) = biases.items()
     yield Statement.from_quantities(
         "abstract, §5.1: the bias is there especially for small sample number data sets",
         {
-            f"bias with {n} rows − with {rows_of_least}": bias - least_bias
+            f"bias with {n} rows − with {n_rows_of_least_bias}": bias - least_bias
             for n, bias in other_biases
         },
     )
 
     error_lines = []
-    for name, style in zip((REPORTED, UNSELECTED_ERROR, TRUE), ("C0-", "C1--", "k:"), strict=True):
+    for name, style in zip(
+        (REPORTED_ERROR, ESTIMATE_BEFORE_SELECTION, TRUE_ERROR), ("C0-", "C1--", "k:"), strict=True
+    ):
         # Estimates are multiples of 1/50, and each multiple gets a bin.
         values, weights = errors[name].values, errors[name].weights
-        share, _ = np.histogram(values + BIN_EDGES[1] / 2, BIN_EDGES, weights=weights)
+        bin_shares, _ = np.histogram(values + BIN_EDGES[1] / 2, BIN_EDGES, weights=weights)
         error_lines.append(
-            Series(name, (BIN_EDGES[1:] + BIN_EDGES[:-1]) / 2 - BIN_EDGES[1] / 2, share, style)
+            Series(name, (BIN_EDGES[1:] + BIN_EDGES[:-1]) / 2 - BIN_EDGES[1] / 2, bin_shares, style)
         )
     yield Panel("errors of the choice", "error", "share", tuple(error_lines))
-    ks = np.array(KS, dtype=float)
-    shown_candidates = np.flatnonzero(n_chosen >= MIN_TIMES_CHOSEN)
-    mean_when_chosen = np.array(
+    k_values = np.array(K_VALUES, dtype=float)
+    plotted_candidates = np.flatnonzero(n_times_chosen >= MIN_TIMES_CHOSEN)
+    mean_estimates_when_chosen = np.array(
         [
             estimates[chosen_candidates == candidate, candidate].mean()
-            for candidate in shown_candidates
+            for candidate in plotted_candidates
         ]
     )
     lines_by_k = (
-        mean_line("all estimates", ks, estimates, "C1--"),
-        mean_line("true errors", ks, true_errors, "k:"),
+        mean_line("all estimates", k_values, estimates, "C1--"),
+        mean_line("true errors", k_values, true_errors, "k:"),
         Series(
             f"estimates when taken ({MIN_TIMES_CHOSEN} times or more)",
-            ks[shown_candidates],
-            mean_when_chosen,
+            k_values[plotted_candidates],
+            mean_estimates_when_chosen,
             "C0o",
         ),
     )
     # If k is nearly the number of rows, any rule guesses; its error is outside the axis limits.
     y_limits = (0.05, 0.35)
     yield Panel("classifier by classifier", "k", "mean error", lines_by_k, limits=y_limits)
-    share_bars = (Series("", ks, bias.shares),)
+    share_bars = (Series("", k_values, bias.shares),)
     yield Panel("how often each is taken", "k", "α", share_bars, kind="bars")
 
 
 # ---------------------------------------------------------------- the bias of other choices
 
 # These are the numbers of training rows and of fresh rows.
-ROWS = N, 1000
-COLUMNS = GENES, N_INFORMATIVE = 60, 10
+N_TRAINING_AND_FRESH = N, 1000
+N_GENES_AND_INFORMATIVE = GENES, N_INFORMATIVE = 60, 10
 # The class means of ten genes differ by this number; the other genes are noise.
 MEAN_DIFFERENCE = 0.8
 # This number of genes is used if the number is not chosen.
@@ -240,11 +262,11 @@ N_SELECTED_GENES = 10
 SIZES = (1, 2, 3, 5, 8, 13, 20, 30)
 # These are the candidates for the number of neighbours.
 ODD_KS = range(1, 16, 2)
-CHOICES = ("neighbours", "genes", "components", "classifier")
+CHOICE_NAMES = ("neighbours", "genes", "components", "classifier")
 
 
 @lru_cache(maxsize=1)
-def families() -> dict[str, Family]:
+def candidate_families() -> dict[str, Family]:
     """Return for each kind of choice the family of its candidates, with all else fixed.
 
     Genes are ranked in each training set.
@@ -253,29 +275,35 @@ def families() -> dict[str, Family]:
     from sklearn.feature_selection import SelectKBest
     from sklearn.pipeline import Pipeline
 
-    rules = [family.estimator for family in classifiers()]
-    nearest_neighbours = rules[NEAREST_NEIGHBOUR_INDEX]
-    with_ranked_genes = Pipeline(
+    estimators = [family.estimator for family in classifiers()]
+    nearest_neighbours = estimators[NEAREST_NEIGHBOUR_INDEX]
+    gene_pipeline = Pipeline(
         [("genes", SelectKBest(k=N_SELECTED_GENES)), ("rule", nearest_neighbours)]
     )
-    with_components = Pipeline([("parts", PCA(svd_solver="full")), ("rule", nearest_neighbours)])
-    grids = (
-        (with_ranked_genes, {"rule__n_neighbors": ODD_KS}),
-        (with_ranked_genes, {"genes__k": SIZES}),
-        (with_components, {"parts__n_components": SIZES}),
-        (with_ranked_genes, {"rule": rules}),
-    )
-    return {name: Family.from_grid(*grid) for name, grid in zip(CHOICES, grids, strict=True)}
-
-
-def _replicate_choices(seed: int, replicate: int) -> Draws:
-    """Return 10-fold estimates and true errors of all candidates, for each kind of choice."""
-    sample = Sample.draw_alternating(
-        ROWS, COLUMNS, MEAN_DIFFERENCE, stream("wallman choices", seed, replicate)
+    component_pipeline = Pipeline([("parts", PCA(svd_solver="full")), ("rule", nearest_neighbours)])
+    estimators_and_grids = (
+        (gene_pipeline, {"rule__n_neighbors": ODD_KS}),
+        (gene_pipeline, {"genes__k": SIZES}),
+        (component_pipeline, {"parts__n_components": SIZES}),
+        (gene_pipeline, {"rule": estimators}),
     )
     return {
-        name: estimates_and_errors(sample, KFold(10), family, replicate)
-        for name, family in families().items()
+        name: Family.from_grid(*estimator_and_grid)
+        for name, estimator_and_grid in zip(CHOICE_NAMES, estimators_and_grids, strict=True)
+    }
+
+
+def _replicate_choices(seed: int, replicate_number: int) -> Draws:
+    """Return 10-fold estimates and true errors of all candidates, for each kind of choice."""
+    sample = Sample.draw_alternating(
+        N_TRAINING_AND_FRESH,
+        N_GENES_AND_INFORMATIVE,
+        MEAN_DIFFERENCE,
+        replicate_rng("wallman choices", seed, replicate_number),
+    )
+    return {
+        name: compute_selection_result(sample, KFold(10), family, replicate_number)
+        for name, family in candidate_families().items()
     }
 
 
@@ -293,32 +321,35 @@ def wallman_choices(draws: Draws) -> FindingParts:
 
     how large the bias is depends on how many candidates differ, and by how much.
     """
-    error_distributions = [errors_of(draws[name]) for name in CHOICES]
+    error_distributions = [distributions_by_error(draws[name]) for name in CHOICE_NAMES]
     means = {
         name: [mean_quantity(errors[name]) for errors in error_distributions]
         for name in ERROR_NAMES[:3]
     }
-    mean_biases = [mean_difference(draws[name], UNSELECTED_ERROR, REPORTED) for name in CHOICES]
+    mean_biases = [
+        mean_difference(draws[name], ESTIMATE_BEFORE_SELECTION, REPORTED_ERROR)
+        for name in CHOICE_NAMES
+    ]
     yield MeansGrid.from_values(
-        "mean errors, by what is chosen", CHOICES, means | {"p_b − p_a": mean_biases}
+        "mean errors, by what is chosen", CHOICE_NAMES, means | {"p_b − p_a": mean_biases}
     )
-    for name, bias in zip(CHOICES, mean_biases, strict=True):
+    for name, bias in zip(CHOICE_NAMES, mean_biases, strict=True):
         yield Statement.from_quantities(
             f"the bias occurs regardless of what is chosen: {name}",
             bias,
-            mean_difference(draws[name], TRUE, REPORTED),
+            mean_difference(draws[name], TRUE_ERROR, REPORTED_ERROR),
         )
-    choice_positions = np.arange(1.0, len(CHOICES) + 1)
+    choice_positions = np.arange(1.0, len(CHOICE_NAMES) + 1)
     bars = tuple(
         Series.from_quantities(name, choice_positions, quantities)
         for name, quantities in means.items()
     )
-    yield Panel("what is chosen", "", "mean error", bars, kind="bars", names=CHOICES)
+    yield Panel("what is chosen", "", "mean error", bars, kind="bars", names=CHOICE_NAMES)
 
 
 # ---------------------------------------------------------------- the posterior of a true error
 
-LEVEL = 0.95
+CREDIBLE_LEVEL = 0.95
 # These numbers of rows test the classifiers a1 and a2 of Figure 5.
 TEST_SIZES = (60, 150)
 TESTS_PER_REPLICATE = 20
@@ -330,26 +361,26 @@ EXACT_MEASURES = {
     (15, 150): (0.1488372261, 7.0853777103e-26, 0.0116959064),
     (30, 60): (0.6037259527, 0.5, 0.2539682540),
 }
-HALF_A_LAST_DIGIT = 0.5e-10
+ROUNDING_TOLERANCE = 0.5e-10
 ERROR_GRID = np.linspace(0.0, 0.75, 751)
 
 
-def _replicate_posterior(seed: int, replicate: int) -> Draws:
+def _replicate_posterior(seed: int, replicate_number: int) -> Draws:
     """Draw true errors from the flat prior, test rules with them, and count how often bounds hold.
 
     If nature uses this prior, a bound at 95 % holds in exactly 95 % of the tests.
     """
-    rng = stream("wallman posterior", seed, replicate)
+    rng = replicate_rng("wallman posterior", seed, replicate_number)
     draws: dict[str, np.ndarray] = {}
     for n in TEST_SIZES:
         true_errors = rng.random(TESTS_PER_REPLICATE)
         posteriors = [ErrorPosterior(int(n_errors), n) for n_errors in rng.binomial(n, true_errors)]
         are_below_bound = [
-            true_error <= posterior.upper(LEVEL)
+            true_error <= posterior.upper(CREDIBLE_LEVEL)
             for true_error, posterior in zip(true_errors, posteriors, strict=True)
         ]
         are_inside_interval = [
-            true_error in posterior.interval(LEVEL)
+            true_error in posterior.interval(CREDIBLE_LEVEL)
             for true_error, posterior in zip(true_errors, posteriors, strict=True)
         ]
         draws[f"below the bound, {n} rows"] = np.array(np.mean(are_below_bound))
@@ -371,25 +402,33 @@ def wallman_posterior(draws: Draws) -> FindingParts:
     """
     measures: dict[str, float] = {}
     exact_measures: dict[str, tuple[float, float]] = {}
-    for (errors, n), (upper, above_half, second_moment) in EXACT_MEASURES.items():
-        our_measures, name = ErrorPosterior(errors, n).measures(LEVEL), f"{errors} errors in {n}"
+    for (errors, n), (upper_bound, probability_above_half, second_moment) in EXACT_MEASURES.items():
+        computed_measures, name = (
+            ErrorPosterior(errors, n).measures(CREDIBLE_LEVEL),
+            f"{errors} errors in {n}",
+        )
         measures[f"{name}: (ub)"], exact_measures[f"{name}: (ub)"] = (
-            our_measures.ub,
-            (upper, HALF_A_LAST_DIGIT),
+            computed_measures.ub,
+            (upper_bound, ROUNDING_TOLERANCE),
         )
         # Far tails are compared by their logarithm.
         tail_name = f"{name}: log10 (50 %)"
-        measures[tail_name] = float(np.log10(our_measures.above_half))
-        exact_measures[tail_name] = float(np.log10(above_half)), HALF_A_LAST_DIGIT / np.log(10)
+        measures[tail_name] = float(np.log10(computed_measures.above_half))
+        exact_measures[tail_name] = (
+            float(np.log10(probability_above_half)),
+            ROUNDING_TOLERANCE / np.log(10),
+        )
         measures[f"{name}: (q2)"], exact_measures[f"{name}: (q2)"] = (
-            our_measures.q2,
-            (second_moment, HALF_A_LAST_DIGIT),
+            computed_measures.q2,
+            (second_moment, ROUNDING_TOLERANCE),
         )
     yield PaperTable.from_values(
         "measures of a tested rule", "exact", measures, exact_measures, digits=6
     )
-    coverage = dict.fromkeys(draws, LEVEL)
-    yield PaperTable.from_values("how often a 95 % statement is true", "theory", draws, coverage)
+    nominal_coverage = dict.fromkeys(draws, CREDIBLE_LEVEL)
+    yield PaperTable.from_values(
+        "how often a 95 % statement is true", "theory", draws, nominal_coverage
+    )
 
     bound_label = (
         "how often a 95 % bound of the 60 test rows of a1 is true with its 30 training rows as n, "
@@ -397,7 +436,9 @@ def wallman_posterior(draws: Draws) -> FindingParts:
     )
     yield Statement.from_quantities(
         "n is the size of the training set",
-        Quantity.exact(bound_label, _share_below_bound(30, 60), Claim("near", LEVEL, 0.005)),
+        Quantity.from_exact_value(
+            bound_label, _share_below_bound(30, 60), Claim("near", CREDIBLE_LEVEL, 0.005)
+        ),
         remark=f"with the test rows as n it is {_share_below_bound(60, 60):.4f}: "
         "errors are counted in them; with n = 30 more than 30 errors have no posterior at all",
     )
@@ -405,20 +446,26 @@ def wallman_posterior(draws: Draws) -> FindingParts:
     costs = [62 * 63 * ErrorPosterior(errors, 60).second_moment() for errors in range(4)]
     yield Statement.from_quantities(
         "(q2) weighs errors by an exponentially increasing cost",
-        Quantity.exact(difference_label, np.diff(costs, 3)[0], Claim("above", 1e-6)),
+        Quantity.from_exact_value(difference_label, np.diff(costs, 3)[0], Claim("above", 1e-6)),
         remark="the cost is e², whose third difference is 0; that of a growing exponential is "
         "above",
     )
-    half_mass_few, half_mass_many = (
+    tail_probability_few_rows, tail_probability_many_rows = (
         ErrorPosterior(n // 10, n).measures().above_half for n in TEST_SIZES
     )
     ratio_label = "log10 of (50 %) for 15 errors in 150 rows over that for 6 in 60"
     yield Statement.from_quantities(
         "(50 %) rewards many test rows more than few errors",
-        Quantity.exact(
-            ratio_label, float(np.log10(half_mass_many / half_mass_few)), BELOW, digits=1
+        Quantity.from_exact_value(
+            ratio_label,
+            float(np.log10(tail_probability_many_rows / tail_probability_few_rows)),
+            BELOW_ZERO,
+            digits=1,
         ),
-        remark=f"both err in 10 %: {half_mass_few:.2e} and {half_mass_many:.2e}",
+        remark=(
+            f"both err in 10 %: {tail_probability_few_rows:.2e} and "
+            f"{tail_probability_many_rows:.2e}"
+        ),
     )
 
     density_lines = tuple(
@@ -439,7 +486,7 @@ def _share_below_bound(n: int, n_tested: int) -> float:
     posterior and are left out.
     """
     shares_below = [
-        ErrorPosterior(errors, n_tested).cdf(ErrorPosterior(errors, n).upper(LEVEL))
+        ErrorPosterior(errors, n_tested).cdf(ErrorPosterior(errors, n).upper(CREDIBLE_LEVEL))
         for errors in range(min(n, n_tested) + 1)
     ]
     return float(np.mean(shares_below))

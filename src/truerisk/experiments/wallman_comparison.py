@@ -24,9 +24,9 @@ from truerisk.experiments.experiment import (
     Sample,
     evaluate_method,
     experiment,
-    plan_of,
+    plan_from_splits,
     predict_plan,
-    stream,
+    replicate_rng,
 )
 from truerisk.experiments.figures import (
     BAND_STD_ERRORS,
@@ -36,13 +36,20 @@ from truerisk.experiments.figures import (
     PaperTable,
     Series,
 )
-from truerisk.experiments.statements import ABOVE, BELOW, Claim, Quantity, Statement, share_error
+from truerisk.experiments.statements import (
+    ABOVE_ZERO,
+    BELOW_ZERO,
+    Claim,
+    Quantity,
+    Statement,
+    share_std_error,
+)
 from truerisk.extend import Data, Family
 from truerisk.losses import ZeroOne
 from truerisk.methods import ReversedKFold
 from truerisk.models import FisherClassifier, ParzenClassifier
 
-N, N_TUNING, N_DESIGN, FOLDS = 180, 120, 30, 5
+N, N_TUNING, N_TRAINING, N_FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
 MEASURES = ("ub", "50 %", "q2", "err", "true")
 # These are the positions of the bars.
@@ -51,10 +58,10 @@ LEARNER_NAMES = ("3-NN", "tree", "Parzen", "Fisher")
 # This is the index of the learner that a2 fixes in advance.
 NEAREST_NEIGHBOUR_INDEX = 0
 # The Parzen classifier chooses its widths by this criterion by default.
-DEFAULT_WIDTHS = "lissack-fu"
-TINY_MASS = 1e-3
+DEFAULT_WIDTH_CRITERION = "lissack-fu"
+MAX_TAIL_PROBABILITY = 1e-3
 # This is the percentage that counts as almost every case.
-ALMOST_EVERY_PERCENT = 95
+ALMOST_ALL_PERCENT = 95
 
 
 @dataclass(frozen=True)
@@ -64,17 +71,20 @@ class WallmanCase:
     name: str
     problem: GaussianProblem
     # The winner ("1" for a1 or "2" for a2) by each measure.
-    winners: str
-    widths: str = DEFAULT_WIDTHS
+    winner_by_measure: str
+    width_criterion: str = DEFAULT_WIDTH_CRITERION
 
 
 ROTATED_HIGHLEYMAN = make_highleyman.rotated(45)
-SITUATIONS = (
+WALLMAN_CASES = (
     WallmanCase("simple", make_simple, "22111"),
     WallmanCase("difficult", make_difficult, "12111"),
     WallmanCase("Highleyman, Lissack-Fu widths", ROTATED_HIGHLEYMAN, "22222"),
     WallmanCase(
-        "Highleyman, likelihood widths", ROTATED_HIGHLEYMAN, "22222", widths="maximum-likelihood"
+        "Highleyman, likelihood widths",
+        ROTATED_HIGHLEYMAN,
+        "22222",
+        width_criterion="maximum-likelihood",
     ),
     WallmanCase("colon", make_colon2d, "22212"),
 )
@@ -85,7 +95,7 @@ EARLIER_WIN_COUNTS = {
 }
 
 
-def _replicate_5(seed: int, replicate: int) -> Draws:
+def _replicate_figure_5(seed: int, replicate_number: int) -> Draws:
     """Compare two ways to use 180 rows: to choose a classifier (a1), or to fix one (a2).
 
     a1 is the best of four classifiers by 5-fold reversed cross-validation of 120 rows. It is then
@@ -93,37 +103,49 @@ def _replicate_5(seed: int, replicate: int) -> Draws:
     30 rows and tested on the other 150.
     """
     draws: dict[str, np.ndarray] = {}
-    for situation in SITUATIONS:
+    for wallman_case in WALLMAN_CASES:
         # Cases with the same problem use the same data.
-        rng = stream(f"wallman comparison {situation.problem.name}", seed, replicate)
-        data, row_order = _draw_rows_and_order(situation.problem, rng)
+        rng = replicate_rng(
+            f"wallman comparison {wallman_case.problem.name}", seed, replicate_number
+        )
+        data, row_order = _draw_rows_and_order(wallman_case.problem, rng)
         tuning_rows, test_rows = row_order[:N_TUNING], row_order[N_TUNING:]
         # Reversed folds: each fit is trained on 24 of the 120 rows, and tested on the other 96.
-        folds = ReversedKFold(FOLDS, folds=np.argsort(tuning_rows) % FOLDS, average="pooled")
-        tuning_data, learners = data.subset(np.sort(tuning_rows)), classifiers(situation.widths)
+        reversed_kfold = ReversedKFold(
+            N_FOLDS, folds=np.argsort(tuning_rows) % N_FOLDS, average="pooled"
+        )
+        tuning_data, learners = (
+            data.subset(np.sort(tuning_rows)),
+            classifiers(wallman_case.width_criterion),
+        )
         estimates = [
-            evaluate_method(folds, family, tuning_data, ZeroOne(), 0).tested for family in learners
+            evaluate_method(reversed_kfold, learner, tuning_data, ZeroOne(), 0).tested
+            for learner in learners
         ]
         # Ties go to the first classifier.
-        chosen_index = int(
-            np.argmin([candidate_estimates.value for (candidate_estimates,) in estimates])
+        chosen_index = int(np.argmin([estimate.value for (estimate,) in estimates]))
+        training_rows = rng.permutation(tuning_rows)[:N_TRAINING]
+        chosen_learner_measures = _measure_learner(
+            learners[chosen_index], data, training_rows, test_rows
         )
-        design_rows = rng.permutation(tuning_rows)[:N_DESIGN]
-        measures_1 = _measure_rule(learners[chosen_index], data, design_rows, test_rows)
-        measures_2 = _measure_rule(
-            learners[NEAREST_NEIGHBOUR_INDEX], data, *np.split(rng.permutation(N), [N_DESIGN])
+        fixed_learner_measures = _measure_learner(
+            learners[NEAREST_NEIGHBOUR_INDEX], data, *np.split(rng.permutation(N), [N_TRAINING])
         )
         draws |= {
             # A verdict of 1 means that a1 did better.
-            f"{situation.name}: verdicts": np.sign(measures_2 - measures_1).astype(int),
-            f"{situation.name}: choice": np.array(chosen_index),
-            f"{situation.name}: above ½": np.array([measures_1[1], measures_2[1]]),
+            f"{wallman_case.name}: verdicts": np.sign(
+                fixed_learner_measures - chosen_learner_measures
+            ).astype(int),
+            f"{wallman_case.name}: choice": np.array(chosen_index),
+            f"{wallman_case.name}: above ½": np.array(
+                [chosen_learner_measures[1], fixed_learner_measures[1]]
+            ),
         }
     return draws
 
 
 @lru_cache(maxsize=2)
-def classifiers(widths: str = DEFAULT_WIDTHS) -> tuple[Family, ...]:
+def classifiers(width_criterion: str = DEFAULT_WIDTH_CRITERION) -> tuple[Family, ...]:
     """Return the four classifiers of the document in its order, each as a family."""
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.tree import DecisionTreeClassifier
@@ -131,7 +153,9 @@ def classifiers(widths: str = DEFAULT_WIDTHS) -> tuple[Family, ...]:
     return (
         Family.from_grid(KNeighborsClassifier(3)),
         Family.from_grid(DecisionTreeClassifier(criterion="entropy", random_state=0)),
-        Family.from_grid(ParzenClassifier(widths, per_class=widths == "maximum-likelihood")),
+        Family.from_grid(
+            ParzenClassifier(width_criterion, per_class=width_criterion == "maximum-likelihood")
+        ),
         Family.from_grid(FisherClassifier()),
     )
 
@@ -147,17 +171,19 @@ def _draw_rows_and_order(
     data = Sample.draw(problem, ((N // 2,) * 2, (VALIDATION_PER_CLASS,) * 2), rng).data
     while True:
         row_order = rng.permutation(N)
-        if all(0 < data.y[row_order[fold:N_TUNING:FOLDS]].mean() < 1 for fold in range(FOLDS)):
+        if all(0 < data.y[row_order[fold:N_TUNING:N_FOLDS]].mean() < 1 for fold in range(N_FOLDS)):
             return data, row_order
 
 
-def _measure_rule(
-    family: Family, data: Data, design_rows: np.ndarray, test_rows: np.ndarray
+def _measure_learner(
+    learner: Family, data: Data, training_rows: np.ndarray, test_rows: np.ndarray
 ) -> np.ndarray:
     """Train on the design rows; return four measures on the test rows and the validation error."""
     validation_rows = np.arange(N, data.n_rows)
-    plan = plan_of(data.n_rows, (design_rows, test_rows), (design_rows, validation_rows))
-    predicted_labels = predict_plan(family, data, ZeroOne(), plan).values[0]
+    plan = plan_from_splits(
+        data.n_rows, (training_rows, test_rows), (training_rows, validation_rows)
+    )
+    predicted_labels = predict_plan(learner, data, ZeroOne(), plan).values[0]
     test_errors, validation_errors = np.split(
         predicted_labels != data.codes_of(plan.positions[0]), [len(test_rows)]
     )
@@ -165,7 +191,7 @@ def _measure_rule(
     return np.array([*measures, validation_errors.mean()])
 
 
-@experiment(_replicate_5, replicates=1000, quick=20)
+@experiment(_replicate_figure_5, replicates=1000, quick=20)
 def wallman_figure_5(draws: Draws) -> FindingParts:
     """Wallman (2005), Figure 5: to choose a classifier, or to fix one.
 
@@ -181,37 +207,37 @@ def wallman_figure_5(draws: Draws) -> FindingParts:
     rows.
     """
     wins: dict[str, list[Quantity]] = {}
-    choices: dict[str, list[Quantity]] = {}
-    for situation in SITUATIONS:
-        name = situation.name
+    choice_shares: dict[str, list[Quantity]] = {}
+    for wallman_case in WALLMAN_CASES:
+        name = wallman_case.name
         verdicts = draws[f"{name}: verdicts"]
-        wins_of_both = [
+        win_shares_by_classifier = [
             [
-                Quantity.share(measure, shares)
-                for measure, shares in zip(MEASURES, is_winner.T, strict=True)
+                Quantity.share(measure, has_won)
+                for measure, has_won in zip(MEASURES, is_winner.T, strict=True)
             ]
             for is_winner in (verdicts > 0, verdicts < 0)
         ]
         wins |= {
             f"{name}: a{classifier_number}": win_shares
-            for classifier_number, win_shares in enumerate(wins_of_both, start=1)
+            for classifier_number, win_shares in enumerate(win_shares_by_classifier, start=1)
         }
         chosen_indices = draws[f"{name}: choice"]
-        choices[name] = [
+        choice_shares[name] = [
             Quantity.share("", chosen_indices == learner_index)
             for learner_index in range(len(LEARNER_NAMES))
         ]
         if name in EARLIER_WIN_COUNTS:
-            yield _table_of_wins(name, wins_of_both)
-        yield from _statements_on_wins(situation, *wins_of_both)
+            yield _table_of_wins(name, win_shares_by_classifier)
+        yield from _statements_on_wins(wallman_case, *win_shares_by_classifier)
 
         bars = tuple(
             Series.from_quantities(f"a{classifier_number}", BAR_POSITIONS, win_shares)
-            for classifier_number, win_shares in enumerate(wins_of_both, start=1)
+            for classifier_number, win_shares in enumerate(win_shares_by_classifier, start=1)
         )
-        winner_indices = np.array([int(winner) - 1 for winner in situation.winners])
+        winner_indices = np.array([int(winner) - 1 for winner in wallman_case.winner_by_measure])
         winner_shares = [
-            wins_of_both[winner_index][measure_index]
+            win_shares_by_classifier[winner_index][measure_index]
             for measure_index, winner_index in enumerate(winner_indices)
         ]
         marker_heights = np.array(
@@ -229,57 +255,73 @@ def wallman_figure_5(draws: Draws) -> FindingParts:
             name, "measure", "wins in per cent", (*bars, marker), "bars", MEASURES, (0, 100)
         )
     yield MeansGrid.from_values("wins in per cent, by each measure", MEASURES, wins, digits=1)
-    yield MeansGrid.from_values("what a1 chose, in per cent", LEARNER_NAMES, choices, digits=1)
-    masses_above_half = np.concatenate(
-        [draws[f"{case.name}: above ½"] for case in SITUATIONS], axis=1
+    yield MeansGrid.from_values(
+        "what a1 chose, in per cent", LEARNER_NAMES, choice_shares, digits=1
+    )
+    probabilities_above_half = np.concatenate(
+        [draws[f"{case.name}: above ½"] for case in WALLMAN_CASES], axis=1
     )
     yield Statement.from_quantities(
-        f"the mass above 50 % is in almost every case ({ALMOST_EVERY_PERCENT} %) far below 1/1000",
-        {"per cent of tests below 1/1000": 100 * (masses_above_half < TINY_MASS).mean(axis=1)},
-        claim=Claim("above", ALMOST_EVERY_PERCENT),
+        f"the mass above 50 % is in almost every case ({ALMOST_ALL_PERCENT} %) far below 1/1000",
+        {
+            "per cent of tests below 1/1000": 100
+            * (probabilities_above_half < MAX_TAIL_PROBABILITY).mean(axis=1)
+        },
+        claim=Claim("above", ALMOST_ALL_PERCENT),
         digits=1,
     )
 
 
-def _table_of_wins(name: str, wins_of_both: list[list[Quantity]]) -> PaperTable:
+def _table_of_wins(name: str, win_shares_by_classifier: list[list[Quantity]]) -> PaperTable:
     """Return a table of the wins, with the wins in the earlier run as reference."""
-    our_shares = {
+    computed_shares = {
         f"a{classifier_number}, {share.name}": share
-        for classifier_number, measure_shares in enumerate(wins_of_both, start=1)
+        for classifier_number, measure_shares in enumerate(win_shares_by_classifier, start=1)
         for share in measure_shares
     }
     shares = np.array(EARLIER_WIN_COUNTS[name]).T.ravel() / 1000
     earlier_shares = {
-        name_of_share: (100 * earlier_share, share_error(earlier_share, 1000))
-        for name_of_share, earlier_share in zip(our_shares, shares.tolist(), strict=True)
+        share_name: (100 * earlier_share, share_std_error(earlier_share, 1000))
+        for share_name, earlier_share in zip(computed_shares, shares.tolist(), strict=True)
     }
     title = f"{name}: wins in per cent, against 1000 data sets of this recipe"
-    return PaperTable.from_values(title, "1000 sets", our_shares, earlier_shares, digits=1)
+    return PaperTable.from_values(title, "1000 sets", computed_shares, earlier_shares, digits=1)
 
 
 def _statements_on_wins(
-    situation: WallmanCase, a1: list[Quantity], a2: list[Quantity]
+    wallman_case: WallmanCase,
+    chosen_learner_shares: list[Quantity],
+    fixed_learner_shares: list[Quantity],
 ) -> FindingParts:
     """Yield a statement per measure: a1 or a2 wins more often, as Wallman says in §4.2."""
-    for winner, share_1, share_2 in zip(situation.winners, a1, a2, strict=True):
-        p1, p2, n = share_1.value / 100, share_2.value / 100, share_1.replicates or 1
-        # Shrunken shares are used, so that the standard error is not 0 if one of the shares is 0.
-        shrunken_1, shrunken_2 = ((share * n + 1) / (n + 3) for share in (p1, p2))
-        std_error = 100 * float(
-            np.sqrt((shrunken_1 + shrunken_2 - (shrunken_1 - shrunken_2) ** 2) / n)
+    for winner, chosen_learner_share, fixed_learner_share in zip(
+        wallman_case.winner_by_measure, chosen_learner_shares, fixed_learner_shares, strict=True
+    ):
+        p1, p2, n = (
+            chosen_learner_share.value / 100,
+            fixed_learner_share.value / 100,
+            chosen_learner_share.n_replicates or 1,
         )
-        name, claim = "wins of a1 − wins of a2, per cent", ABOVE if winner == "1" else BELOW
+        # Shrunken shares are used, so that the standard error is not 0 if one of the shares is 0.
+        shrunken_p1, shrunken_p2 = ((share * n + 1) / (n + 3) for share in (p1, p2))
+        std_error = 100 * float(
+            np.sqrt((shrunken_p1 + shrunken_p2 - (shrunken_p1 - shrunken_p2) ** 2) / n)
+        )
+        name, claim = (
+            "wins of a1 − wins of a2, per cent",
+            ABOVE_ZERO if winner == "1" else BELOW_ZERO,
+        )
         yield Statement.from_quantities(
-            f"{situation.name}, ({share_1.name}): a{winner} has the higher score",
+            f"{wallman_case.name}, ({chosen_learner_share.name}): a{winner} has the higher score",
             Quantity(name, 100 * float(p1 - p2), std_error, n, claim, digits=1),
-            remark=f"a1 {share_1.value:.1f} %, a2 {share_2.value:.1f} %",
+            remark=f"a1 {chosen_learner_share.value:.1f} %, a2 {fixed_learner_share.value:.1f} %",
         )
 
 
 # ----------------------------------------------------------- Figure 1: points of the four problems
 
 POINTS_PER_CLASS = 1000
-PROBLEMS = tuple({case.problem.name: case.problem for case in SITUATIONS}.values())
+PROBLEMS = tuple({case.problem.name: case.problem for case in WALLMAN_CASES}.values())
 
 
 def _replicate_1(seed: int, replicate_number: int) -> Draws:
@@ -289,7 +331,7 @@ def _replicate_1(seed: int, replicate_number: int) -> Draws:
     """
     draws: dict[str, np.ndarray] = {}
     for problem in PROBLEMS:
-        rng = stream(f"wallman figure 1 {problem.name}", seed, replicate_number)
+        rng = replicate_rng(f"wallman figure 1 {problem.name}", seed, replicate_number)
         X, y = problem((POINTS_PER_CLASS, POINTS_PER_CLASS), shuffle=False, random_state=rng)
         draws[f"{problem.name}: error"] = np.array((problem.bayes_rule(X) != y).mean())
         draws[f"{problem.name}: points"] = X if replicate_number == 0 else np.zeros_like(X)
@@ -316,8 +358,8 @@ def wallman_figure_1(draws: Draws) -> FindingParts:
     )
     for name in errors:
         classes = zip(("C0.", "C3."), np.split(draws[f"{name}: points"][0], 2), strict=True)
-        points = tuple(
+        point_series = tuple(
             Series(f"class {label}", X[:, 0], X[:, 1], style, size=2.0)
             for label, (style, X) in enumerate(classes)
         )
-        yield Panel(name, "x1", "x2", points)
+        yield Panel(name, "x1", "x2", point_series)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from truerisk.experiments.experiment import Draws, Sample, experiment, stream, two_classes
+from truerisk.experiments.experiment import Draws, Sample, experiment, replicate_rng, two_class_data
 from truerisk.experiments.figures import FindingParts, MeansGrid, Panel, mean_lines
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.extend import Family
 from truerisk.methods import Apparent, KFold
 
-ROWS = N, N_FRESH = 50, 500
+N_TRAINING_AND_FRESH = N, N_FRESH = 50, 500
 GENES = 500
-SIZES = (1, 2, 5, 10, 20, 50, 100, 200, GENES)
+GENE_COUNTS = (1, 2, 5, 10, 20, 50, 100, 200, GENES)
 # The values are numbers of genes whose class means differ by 1.
-PROBLEMS = {"no gene tells": 0, "ten genes tell": 10}
-APPARENT, OUTSIDE, INSIDE, TRUE = ESTIMATES = (
+N_INFORMATIVE_BY_PROBLEM = {"no gene tells": 0, "ten genes tell": 10}
+APPARENT_ERROR, SELECTION_OUTSIDE_FOLDS, SELECTION_INSIDE_FOLDS, FRESH_ERROR = ESTIMATE_NAMES = (
     "its own rows",
     "folds, genes chosen on all rows",
     "folds, genes chosen in each",
@@ -32,30 +32,32 @@ def _replicate(seed: int, replicate_number: int) -> Draws:
     from sklearn.pipeline import Pipeline
 
     draws: dict[str, np.ndarray] = {}
-    rule, genes = KNeighborsClassifier(3), SelectKBest()
-    family_inside = Family.from_grid(
-        Pipeline([("genes", genes), ("rule", rule)]), {"genes__k": SIZES}
+    classifier, gene_selector = KNeighborsClassifier(3), SelectKBest()
+    family_with_selection = Family.from_grid(
+        Pipeline([("genes", gene_selector), ("rule", classifier)]), {"genes__k": GENE_COUNTS}
     )
-    for problem, n_informative in PROBLEMS.items():
+    for problem, n_informative in N_INFORMATIVE_BY_PROBLEM.items():
         columns = GENES, n_informative
         sample = Sample.draw_alternating(
-            ROWS, columns, 1.0, stream(problem, seed, replicate_number)
+            N_TRAINING_AND_FRESH, columns, 1.0, replicate_rng(problem, seed, replicate_number)
         )
         X, y = sample.data.X[:N], sample.data.y[:N]
-        tables = [two_classes(SelectKBest(k=k).fit_transform(X, y), y) for k in SIZES]
-        risks_outside = [
-            Sample(table, N).risks(KFold(10), Family.from_grid(rule), replicate_number)
-            for table in tables
+        reduced_data_sets = [
+            two_class_data(SelectKBest(k=k).fit_transform(X, y), y) for k in GENE_COUNTS
+        ]
+        risks_selected_outside = [
+            Sample(reduced_data, N).risks(KFold(10), Family.from_grid(classifier), replicate_number)
+            for reduced_data in reduced_data_sets
         ]
         errors = (
-            sample.risks(Apparent(), family_inside, replicate_number),
-            np.concatenate(risks_outside),
-            sample.risks(KFold(10), family_inside, replicate_number),
-            sample.errors(family_inside).ravel(),
+            sample.risks(Apparent(), family_with_selection, replicate_number),
+            np.concatenate(risks_selected_outside),
+            sample.risks(KFold(10), family_with_selection, replicate_number),
+            sample.errors(family_with_selection).ravel(),
         )
         draws |= {
             f"{problem}: {estimate_name}": estimate_errors
-            for estimate_name, estimate_errors in zip(ESTIMATES, errors, strict=True)
+            for estimate_name, estimate_errors in zip(ESTIMATE_NAMES, errors, strict=True)
         }
     return draws
 
@@ -67,79 +69,97 @@ def wallman_genes(draws: Draws) -> FindingParts:
     {N} rows of {GENES} genes, three nearest neighbours on those of largest F; the rule errs on its
     own rows, in ten folds, and on {N_FRESH} fresh rows
     """
-    names, gene_positions = tuple(map(str, SIZES)), np.arange(1.0, len(SIZES) + 1)
-    apparent_gaps, outside_gaps, inside_gaps = [], [], []
-    for problem in PROBLEMS:
+    names, x_positions = tuple(map(str, GENE_COUNTS)), np.arange(1.0, len(GENE_COUNTS) + 1)
+    apparent_biases, outside_biases, inside_biases = [], [], []
+    for problem in N_INFORMATIVE_BY_PROBLEM:
         errors_by_estimate = {
-            estimate_name: draws[f"{problem}: {estimate_name}"] for estimate_name in ESTIMATES
+            estimate_name: draws[f"{problem}: {estimate_name}"] for estimate_name in ESTIMATE_NAMES
         }
-        hidden_errors = errors_by_estimate[TRUE] - errors_by_estimate[OUTSIDE]
-        apparent_gaps.append(
-            _mean_differences(problem, errors_by_estimate[TRUE] - errors_by_estimate[APPARENT])
+        outside_bias = errors_by_estimate[FRESH_ERROR] - errors_by_estimate[SELECTION_OUTSIDE_FOLDS]
+        apparent_biases.append(
+            _mean_differences(
+                problem, errors_by_estimate[FRESH_ERROR] - errors_by_estimate[APPARENT_ERROR]
+            )
         )
-        outside_gaps.append(_mean_differences(problem, hidden_errors[:, :-1]))
-        inside_gaps.append(
+        outside_biases.append(_mean_differences(problem, outside_bias[:, :-1]))
+        inside_biases.append(
             {
                 f"{problem}: estimate − true": (
-                    errors_by_estimate[INSIDE] - errors_by_estimate[TRUE]
+                    errors_by_estimate[SELECTION_INSIDE_FOLDS] - errors_by_estimate[FRESH_ERROR]
                 ).mean(axis=1)
             }
         )
         yield MeansGrid.from_values(
             problem,
             names,
-            {estimate_name: errors_by_estimate[estimate_name].T for estimate_name in ESTIMATES},
+            {
+                estimate_name: errors_by_estimate[estimate_name].T
+                for estimate_name in ESTIMATE_NAMES
+            },
             digits=3,
         )
-        error_lines = mean_lines(gene_positions, errors_by_estimate, LINE_STYLES)
-        steps = tuple(
+        error_lines = mean_lines(x_positions, errors_by_estimate, LINE_STYLES)
+        step_descriptions = tuple(
             map(
                 _describe_step,
-                SIZES,
+                GENE_COUNTS,
                 *(
-                    errors_of_estimate.T
-                    for errors_of_estimate in (*errors_by_estimate.values(), hidden_errors)
+                    estimate_errors.T
+                    for estimate_errors in (*errors_by_estimate.values(), outside_bias)
                 ),
             )
         )
         axis_labels = "number of genes", "mean error"
-        yield Panel(problem, *axis_labels, error_lines, names=names, limits=(0.0, 0.6), steps=steps)
+        yield Panel(
+            problem,
+            *axis_labels,
+            error_lines,
+            names=names,
+            limits=(0.0, 0.6),
+            steps=step_descriptions,
+        )
     yield Statement.from_quantities(
         "§2.2.1: the apparent error suffers from substantial optimistic bias: a twentieth or "
         "more, whatever the number of genes",
-        *apparent_gaps,
+        *apparent_biases,
         claim=Claim("above", SUBSTANTIAL_BIAS),
     )
     yield Statement.from_quantities(
         "§6: bias occurs when cross-validation is used for feature selection, if improper test "
         "procedures are used: genes chosen on all rows",
-        *outside_gaps,
+        *outside_biases,
     )
     yield Statement.from_quantities(
         "§2.2.2: the error of cross-validation is approximately unbiased where each fold "
         "chooses its genes: within a fiftieth, on average over their numbers",
-        *inside_gaps,
+        *inside_biases,
         claim=Claim("near", 0.0, BIAS_TOLERANCE),
     )
 
 
 def _mean_differences(problem: str, differences: np.ndarray) -> dict[str, np.ndarray]:
-    genes = ("1 gene" if k == 1 else f"{k} genes" for k in SIZES)
-    pairs = zip(genes, differences.T, strict=False)
+    gene_labels = ("1 gene" if k == 1 else f"{k} genes" for k in GENE_COUNTS)
+    labelled_differences = zip(gene_labels, differences.T, strict=False)
     return {
-        f"{problem}, {gene_label}: true − estimate": difference for gene_label, difference in pairs
+        f"{problem}, {gene_label}: true − estimate": difference
+        for gene_label, difference in labelled_differences
     }
 
 
 def _describe_step(k: int, *errors: np.ndarray) -> str:
     """Return a sentence about the errors with k genes; ± is one standard error."""
     means = (Quantity.mean("", 100 * error_rates) for error_rates in errors)
-    own_error_text, outside_error_text, inside_error_text, fresh_error_text, hidden_error_text = (
-        f"{q.value:.1f} ± {q.std_error:.1f}" for q in means
-    )
-    remark = f"Choosing on all rows hides {hidden_error_text} points of it."
+    (
+        apparent_error_text,
+        outside_error_text,
+        inside_error_text,
+        fresh_error_text,
+        outside_bias_text,
+    ) = (f"{quantity.value:.1f} ± {quantity.std_error:.1f}" for quantity in means)
+    remark = f"Choosing on all rows hides {outside_bias_text} points of it."
     return (
-        f"{k} of {GENES} genes: the rule errs on {own_error_text} % of its own rows; in folds on "
+        f"{k} of {GENES} genes: the rule errs on {apparent_error_text} % of its own rows; in folds "
+        "on "
         f"{outside_error_text} % where the genes were chosen on all rows, on {inside_error_text} % "
         f"where each fold chooses its own; and on {fresh_error_text} % of fresh rows. "
         + (remark if k < GENES else "All genes are kept: nothing is chosen, and nothing hidden.")

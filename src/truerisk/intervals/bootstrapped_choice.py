@@ -17,51 +17,51 @@ from truerisk.core.arguments import check_count
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.data.row_marks import summed_by
+from truerisk.data.row_marks import sum_hashes_by_class
 from truerisk.intervals.form import (
     NO_SPREAD,
-    OF_ROWS,
+    ROW_NEEDS,
     IntervalForm,
     Needs,
     RowEvidence,
     Sureness,
-    is_none,
+    is_zero_error,
 )
 from truerisk.results.interval import Basis, Interval, are_tied
 
-SEED = 20180501  # Seed of the bootstrap samples if no generator is given.
+BOOTSTRAP_SEED = 20180501  # Seed of the bootstrap samples if no generator is given.
 
-CELLS = 1 << 22  # Number of cells in a batch of replicates, which takes about 32 MB.
+MAX_CELLS_PER_BATCH = 1 << 22  # Number of cells in a batch of replicates, which takes about 32 MB.
 
 
 @frozen(eq=False)
-class Corrected:
+class BiasCorrectedRisk:
     """Bias-corrected risk of the candidate with the smallest mean loss.
 
     `value` is the corrected risk, from choosing on a bootstrap sample and testing on other rows;
-    `selected` is the mean loss of the chosen candidate. `replicates` are the risks of the
-    candidates chosen by the bootstrap samples, on the rows that each sample missed.
-    `frequencies[c]` is the number of samples that chose candidate c.
+    `selected_mean_loss` is the mean loss of the chosen candidate. `bootstrap_risks` are the risks
+    of the candidates chosen by the bootstrap samples, on the rows that each sample missed.
+    `selection_counts[c]` is the number of samples that chose candidate c.
     """
 
     value: float
-    selected: float
-    replicates: np.ndarray = field(repr=False)
-    frequencies: np.ndarray = field(repr=False)
+    selected_mean_loss: float
+    bootstrap_risks: np.ndarray = field(repr=False)
+    selection_counts: np.ndarray = field(repr=False)
 
     @property
     def optimism(self) -> float:
         """Corrected risk minus the smallest mean loss of the candidates."""
-        return self.value - self.selected
+        return self.value - self.selected_mean_loss
 
     def interval(self, confidence_level: float = 0.95) -> Interval:
         """Return the interval between percentiles of the bootstrap replicates."""
-        tails = np.array([1 - confidence_level, 1 + confidence_level]) / 2
-        lower_limit, upper_limit = np.quantile(self.replicates, tails)
+        quantile_levels = np.array([1 - confidence_level, 1 + confidence_level]) / 2
+        lower_limit, upper_limit = np.quantile(self.bootstrap_risks, quantile_levels)
         return Interval(float(lower_limit), float(upper_limit), "bbc", confidence_level)
 
 
-def corrected_by_bootstrap(
+def correct_risk_by_bootstrap(
     losses: Any,
     rng: np.random.Generator,
     *,
@@ -69,7 +69,7 @@ def corrected_by_bootstrap(
     groups: np.ndarray | None = None,
     weights: np.ndarray | None = None,
     rule: Rule | None = None,
-) -> Corrected:
+) -> BiasCorrectedRisk:
     r"""Compute the bias-corrected risk of Tsamardinos et al. (2018) from `losses` (candidate, row).
 
     .. math:: \frac{1}{B} \sum_b \frac{1}{|O_b|} \sum_{i \in O_b} \ell_{c_b, i}, \qquad
@@ -82,8 +82,8 @@ def corrected_by_bootstrap(
     and the first of equal ones.
 
     >>> losses = np.random.default_rng(0).integers(0, 2, size=(50, 40))  # losses of random guesses
-    >>> corrected = corrected_by_bootstrap(losses, np.random.default_rng(1))
-    >>> float(corrected.selected), round(corrected.value, 2)
+    >>> corrected = correct_risk_by_bootstrap(losses, np.random.default_rng(1))
+    >>> float(corrected.selected_mean_loss), round(corrected.value, 2)
     (0.325, 0.53)
     """
     losses = np.atleast_2d(np.asarray(losses, dtype=np.float64))
@@ -95,57 +95,61 @@ def corrected_by_bootstrap(
         raise BadData("a bootstrap that tests on what it missed needs two rows or groups.")
     if not np.isfinite(losses).all(axis=1).any():
         raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
-    has_losses = np.isfinite(losses).all(axis=1)
-    finite_losses = np.where(has_losses[:, None], losses, 0.0)
+    has_finite_losses = np.isfinite(losses).all(axis=1)
+    finite_losses = np.where(has_finite_losses[:, None], losses, 0.0)
     risk_batches, choice_batches = [], []
-    for counts in drawn_counts(n_rows, group_numbers, replicates, len(losses), rng):
-        usable_counts = counts[((counts == 0) * row_weights).sum(axis=1) > 0]
-        usable_counts = usable_counts[(usable_counts * row_weights).sum(axis=1) > 0]
-        sample_choices = _choices(finite_losses, has_losses, usable_counts * row_weights, rule)
-        test_weights = (usable_counts == 0) * row_weights
+    for row_counts in draw_row_counts(n_rows, group_numbers, replicates, len(losses), rng):
+        usable_row_counts = row_counts[((row_counts == 0) * row_weights).sum(axis=1) > 0]
+        usable_row_counts = usable_row_counts[(usable_row_counts * row_weights).sum(axis=1) > 0]
+        sample_choices = _choices(
+            finite_losses, has_finite_losses, usable_row_counts * row_weights, rule
+        )
+        test_weights = (usable_row_counts == 0) * row_weights
         risk_batches.append(
             (finite_losses[sample_choices] * test_weights).sum(axis=1) / test_weights.sum(axis=1)
         )
         choice_batches.append(sample_choices)
-    risks, choices = np.concatenate(risk_batches), np.concatenate(choice_batches)
+    risks, chosen_candidates = np.concatenate(risk_batches), np.concatenate(choice_batches)
     if not len(risks):
         raise Refusal("no bootstrap sample misses a row with a weight: there is nothing to test.")
-    selected_candidate = _choices(finite_losses, has_losses, row_weights[None, :], rule)[0]
-    return Corrected(
+    selected_candidate = _choices(finite_losses, has_finite_losses, row_weights[None, :], rule)[0]
+    return BiasCorrectedRisk(
         value=float(risks.mean()),
-        selected=float(finite_losses[selected_candidate] @ row_weights / row_weights.sum()),
-        replicates=risks,
-        frequencies=np.bincount(choices, minlength=len(losses)),
+        selected_mean_loss=float(
+            finite_losses[selected_candidate] @ row_weights / row_weights.sum()
+        ),
+        bootstrap_risks=risks,
+        selection_counts=np.bincount(chosen_candidates, minlength=len(losses)),
     )
 
 
-def corrected_in_any_order(
+def order_free_corrected_risk(
     losses: np.ndarray,
     weights: np.ndarray,
     groups: np.ndarray | None,
     rule: Rule | None,
-    row_marks: np.ndarray,
-) -> Corrected:
-    """Run `corrected_by_bootstrap` with a fixed seed, independently of the order of the rows.
+    row_hashes: np.ndarray,
+) -> BiasCorrectedRisk:
+    """Run `correct_risk_by_bootstrap` with a fixed seed, independently of the order of the rows.
 
-    Rows are sorted by their `row_marks` (of the data; groups by the sum over their rows) before
+    Rows are sorted by their `row_hashes` (of the data; groups by the sum over their rows) before
     samples are drawn. They are not sorted by losses, whose last bits depend on the engine.
     """
-    row_order = np.argsort(row_marks, kind="stable")
+    row_order = np.argsort(row_hashes, kind="stable")
     if groups is not None:
         group_numbers = np.unique(groups, return_inverse=True)[1].ravel()
-        group_order = np.argsort(summed_by(group_numbers, row_marks), kind="stable")
+        group_order = np.argsort(sum_hashes_by_class(group_numbers, row_hashes), kind="stable")
         groups = np.argsort(group_order)[group_numbers]
-    return corrected_by_bootstrap(
+    return correct_risk_by_bootstrap(
         losses[:, row_order],
-        np.random.default_rng(SEED),
+        np.random.default_rng(BOOTSTRAP_SEED),
         groups=None if groups is None else groups[row_order],
         weights=weights[row_order],
         rule=rule,
     )
 
 
-def drawn_counts(
+def draw_row_counts(
     n_rows: int,
     group_numbers: np.ndarray | None,
     replicates: int,
@@ -154,7 +158,7 @@ def drawn_counts(
 ) -> Iterator[np.ndarray]:
     """Yield the number of copies of every row in each bootstrap sample, in batches of samples."""
     n_units = n_rows if group_numbers is None else int(group_numbers.max()) + 1
-    max_batch_size = max(1, CELLS // max(n_rows, n_candidates))
+    max_batch_size = max(1, MAX_CELLS_PER_BATCH // max(n_rows, n_candidates))
     for first_replicate in range(0, replicates, max_batch_size):
         batch_size = min(max_batch_size, replicates - first_replicate)
         drawn_units = rng.integers(n_units, size=(batch_size, n_units))
@@ -166,7 +170,7 @@ def drawn_counts(
 
 
 def _choices(
-    losses: np.ndarray, has_losses: np.ndarray, counts: np.ndarray, rule: Rule | None
+    losses: np.ndarray, has_finite_losses: np.ndarray, counts: np.ndarray, rule: Rule | None
 ) -> np.ndarray:
     """Return the candidate that each bootstrap sample chooses.
 
@@ -174,11 +178,11 @@ def _choices(
     """
     total_weights = counts.sum(axis=1, keepdims=True)
     mean_losses = counts @ losses.T / total_weights
-    mean_losses[:, ~has_losses] = np.inf
+    mean_losses[:, ~has_finite_losses] = np.inf
     if rule is None:
         smallest_means = mean_losses.min(axis=1, keepdims=True)
         return are_tied(mean_losses, smallest_means).argmax(axis=1)
-    mean_losses[:, ~has_losses] = np.nan
+    mean_losses[:, ~has_finite_losses] = np.nan
     std_errors = np.full_like(mean_losses, np.nan)
     if rule.needs_std_errors:
         variances = np.maximum(counts @ (losses**2).T / total_weights - mean_losses**2, 0.0)
@@ -192,7 +196,7 @@ def _choices(
     )
 
 
-def corrected_by_splits(split_risks: Any, chosen_candidate: int | None = None) -> float:
+def correct_risk_by_splits(split_risks: Any, chosen_candidate: int | None = None) -> float:
     r"""Return the corrected risk of Tibshirani and Tibshirani (2009) from the risks of the splits.
 
     .. math:: \bar e_{\hat c} + \frac{1}{K} \sum_k \left(e_{k, \hat c} - \min_c e_{k,c}\right)
@@ -200,7 +204,7 @@ def corrected_by_splits(split_risks: Any, chosen_candidate: int | None = None) -
     It needs only the scores of the splits, and it is rough: it errs in both directions (too much
     for small test sets and many candidates, too little for few and correlated candidates).
 
-    >>> corrected_by_splits([[0.1, 0.3], [0.2, 0.1]])
+    >>> correct_risk_by_splits([[0.1, 0.3], [0.2, 0.1]])
     0.2
     """
     risks = np.atleast_2d(np.asarray(split_risks, dtype=np.float64))
@@ -227,7 +231,7 @@ class Percentiles(IntervalForm[RowEvidence]):
 
     name: ClassVar[str] = "bbc"
     counts_choice: ClassVar[bool] = True
-    needs: ClassVar[Needs] = {**OF_ROWS, Basis.LOSSES: "use a K-fold word such as '10-fold'"}
+    needs: ClassVar[Needs] = {**ROW_NEEDS, Basis.LOSSES: "use a K-fold word such as '10-fold'"}
     reference: ClassVar[str] = (
         "Tsamardinos I, Greasidou E, Borboudakis G (2018). Bootstrapping the out-of-sample "
         "predictions for efficient and accurate cross-validation. Machine Learning 107:1895–1922."
@@ -237,17 +241,19 @@ class Percentiles(IntervalForm[RowEvidence]):
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         losses = evidence.losses if c == evidence.best else evidence.losses[c : c + 1]
         rule = evidence.terms.rule if len(losses) > 1 else None
-        corrected_risk = corrected_in_any_order(
+        corrected_risk = order_free_corrected_risk(
             losses, evidence.weights, evidence.groups, rule, evidence.marks
         )
-        error = float(corrected_risk.replicates.std(ddof=1))
-        if is_none(error, float(evidence.values[c])):
+        error = float(corrected_risk.bootstrap_risks.std(ddof=1))
+        if is_zero_error(error, float(evidence.values[c])):
             return None, None, (NO_SPREAD,)
         if len(losses) == 1:
             return error, corrected_risk.interval(evidence.terms.confidence_level), ()
-        scale = evidence.loss.scale
+        loss_scale = evidence.loss.scale
         choice_note = (
-            f"the interval counts the choice among {len(losses)} settings; the {scale.noun} of the "
-            f"choice is about {scale.value(corrected_risk.value):.4g} (bootstrap-bias-corrected)."
+            f"the interval counts the choice among {len(losses)} settings; the {loss_scale.noun} "
+            "of the "
+            f"choice is about {loss_scale.value(corrected_risk.value):.4g} "
+            "(bootstrap-bias-corrected)."
         )
         return error, corrected_risk.interval(evidence.terms.confidence_level), (choice_note,)

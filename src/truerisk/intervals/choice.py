@@ -9,17 +9,17 @@ import numpy as np
 from truerisk.contracts import Method, Terms
 from truerisk.core.arguments import check_has_name, mention, refuse_class
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.registry import Registry, entries_of_table
+from truerisk.core.registry import Registry, parse_registry_table
 from truerisk.data.data import Data
-from truerisk.intervals.form import IntervalForm, dependence_name
+from truerisk.intervals.form import IntervalForm, dependence_interval_name
 from truerisk.losses.loss import Loss
-from truerisk.plan.leaks import ORDERED, order_of
+from truerisk.plan.leaks import ORDERED_SPLITS_REASON, find_split_order
 from truerisk.plan.plan import Plan
-from truerisk.results.interval import PLAN_BASES, Basis
+from truerisk.results.interval import PLAN_DEPENDENT_BASES, Basis
 
 registry = Registry(
     "interval",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.intervals",
         """
     wald  classical:Wald  normal, from rows that were tested once
@@ -40,7 +40,7 @@ registry = Registry(
 )
 
 
-own_forms: dict[str, IntervalForm[Any]] = {}
+user_interval_forms: dict[str, IntervalForm[Any]] = {}
 """Intervals that a user defined and passed, by the names that results use for them."""
 
 
@@ -62,7 +62,7 @@ def names() -> list[str]:
     >>> "beta-cv" in tr.intervals.names()
     True
     """
-    return [*registry, *own_forms]
+    return [*registry, *user_interval_forms]
 
 
 def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
@@ -94,17 +94,17 @@ def as_form(given: str | IntervalForm[Any]) -> IntervalForm[Any]:
         check_has_name("interval", given)
         if given.name in registry:
             raise BadArgument(f"interval '{given.name}' is one of ours: give yours another word.")
-        own_forms[given.name] = given
+        user_interval_forms[given.name] = given
         return given
     if not isinstance(given, str):
         raise BadArgument(
             f"{mention('interval', given)} is no interval: use one of {', '.join(registry)}, or an "
             "IntervalForm of your own."
         )
-    return own_forms[given] if given in own_forms else registry.load(given)()
+    return user_interval_forms[given] if given in user_interval_forms else registry.load(given)()
 
 
-def choose(
+def choose_interval(
     requested_name: str | None,
     loss: Loss,
     data: Data,
@@ -131,7 +131,7 @@ def choose(
         evidence_kinds &= {Basis.LOSSES, Basis.SPLITS}
         provider = "a score of all folds at once"
     if requested_name is None:
-        name = None if testing_method.respects_time else calibrated_name(loss, data)
+        name = None if testing_method.respects_time else calibrated_interval_name(loss, data)
         return None if name is None or as_form(name).lacking(evidence_kinds) is not None else name
     interval_form = as_form(requested_name)
     if testing_method.respects_time and Basis.TIMES not in interval_form.needs:
@@ -141,7 +141,9 @@ def choose(
             "in the order of time."
         )
     if interval_form.lacking(evidence_kinds) is not None:
-        allowed_names = ", ".join(f"'{name}'" for name in offered(method, data, plan))
+        allowed_names = ", ".join(
+            f"'{name}'" for name in available_interval_names(method, data, plan)
+        )
         interval_form.require(evidence_kinds, provider.format(allowed_names or "no interval"))
     interval_form.check(data, loss)
     return requested_name
@@ -162,68 +164,68 @@ def provided_evidence(method: Method, data: Data, plan: Plan) -> frozenset[Basis
         evidence_kinds.add(Basis.ONCE)
     is_untested = n_tests == 0
     # Rows of an outer fold are in no inner test set, but no inner fit is trained on them either.
-    untested_rows_train = is_untested.any() and any(
-        is_untested[plan.train_rows(int(fit))[0]].any() for fit in np.unique(plan.fit)
+    trains_on_untested_rows = is_untested.any() and any(
+        is_untested[plan.train_rows(int(fit_number))[0]].any() for fit_number in np.unique(plan.fit)
     )
-    if np.ptp(n_tests[~is_untested]) == 0 and not untested_rows_train:
+    if np.ptp(n_tests[~is_untested]) == 0 and not trains_on_untested_rows:
         evidence_kinds.add(Basis.EQUALLY_OFTEN)
-    if method.respects_time or data.time is not None or order_of(plan) == "of rows":
+    if method.respects_time or data.time is not None or find_split_order(plan) == "of rows":
         evidence_kinds.add(Basis.TIMES)
     return frozenset(evidence_kinds)
 
 
-def offered(method: Method, data: Data, plan: Plan) -> list[str]:
+def available_interval_names(method: Method, data: Data, plan: Plan) -> list[str]:
     """Return the names of the intervals that the predictions of a method for this plan allow."""
     evidence_kinds = provided_evidence(method, data, plan)
     candidate_names = ["hac"] if method.outer_method.respects_time else registry
     return [name for name in candidate_names if as_form(name).lacking(evidence_kinds) is None]
 
 
-def calibrated_name(loss: Loss, data: Data) -> str | None:
+def calibrated_interval_name(loss: Loss, data: Data) -> str | None:
     """Return the interval that was calibrated for this loss and such rows, or None."""
     if data.dependent:
-        return dependence_name(loss, data, data.time is not None)
+        return dependence_interval_name(loss, data, data.time is not None)
     if not loss.tells_influences or loss.lower != 0 or loss.grows_with_few_rows:
         return None
-    bounded_name = "beta-cv" if loss.per_row else "logit-cv"
-    return "log-cv" if loss.upper is None else bounded_name
+    bounded_interval_name = "beta-cv" if loss.per_row else "logit-cv"
+    return "log-cv" if loss.upper is None else bounded_interval_name
 
 
-def with_interval(method: Method, name: str) -> Method:
+def adapt_method_to_interval(method: Method, name: str) -> Method:
     """Return the method that makes the fits that an interval needs; by default the same method.
 
     For K-fold words it is nested cross-validation or paired halves, and for `oob` the bootstrap.
     """
-    missing_evidence = as_form(name).lacking(method.gives | PLAN_BASES)
+    missing_evidence = as_form(name).lacking(method.gives | PLAN_DEPENDENT_BASES)
     return (None if missing_evidence is None else method.giving(missing_evidence, name)) or method
 
 
-def own_interval(
+def resolve_interval(
     plan: Plan,
     data: Data,
     loss: Loss,
     interval_terms: Terms,
     refusal_reason: str | None,
-    usual_name: str | None,
+    default_name: str | None,
 ) -> tuple[str | None, str | None, bool]:
     """Return the interval's name, why there is none, and whether rows are in the order of time.
 
     The name is the one in the terms, else the one that the dependence of the rows requires, else
-    `usual_name`. None stands for the interval of independent rows.
+    `default_name`. None stands for the interval of independent rows.
     """
     requested_name = interval_terms.interval if interval_terms.with_errors else None
-    in_time = data.time is not None
-    time_order = order_of(plan) if interval_terms.with_errors and loss.per_row else None
+    is_in_time_order = data.time is not None
+    time_order = find_split_order(plan) if interval_terms.with_errors and loss.per_row else None
     if time_order is not None:
-        in_time = in_time or time_order == "of rows"
-        if not in_time or requested_name not in (None, "hac"):
-            refusal_reason = refusal_reason or ORDERED
+        is_in_time_order = is_in_time_order or time_order == "of rows"
+        if not is_in_time_order or requested_name not in (None, "hac"):
+            refusal_reason = refusal_reason or ORDERED_SPLITS_REASON
     if requested_name is not None and refusal_reason is not None:
         raise Refusal(
             f"interval '{requested_name}' is not available from this method: {refusal_reason}"
         )
     return (
-        requested_name or dependence_name(loss, data, in_time) or usual_name,
+        requested_name or dependence_interval_name(loss, data, is_in_time_order) or default_name,
         refusal_reason,
-        in_time,
+        is_in_time_order,
     )

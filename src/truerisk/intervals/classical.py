@@ -10,12 +10,12 @@ from truerisk.core.overrides import override
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
-    ONE_ROW,
+    ONE_ROW_NOTE,
     IntervalForm,
     Needs,
     RowEvidence,
     Sureness,
-    is_none,
+    is_zero_error,
 )
 from truerisk.results.interval import Basis
 
@@ -42,15 +42,15 @@ class Wald(IntervalForm[RowEvidence]):
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         variances, n_units = evidence.variances
         if n_units < 2:
-            return None, None, (ONE_ROW,)
+            return None, None, (ONE_ROW_NOTE,)
         value, error = float(evidence.values[c]), variances[c] ** 0.5
-        if is_none(error, value):
+        if is_zero_error(error, value):
             return None, None, (NO_SPREAD,)
         return error, evidence.around(value, evidence.z * error, evidence.named(self.name)), ()
 
 
 EQUAL_RISKS_NOTE = "every split has the same risk: their spread is 0 and says nothing."
-NADEAU_BENGIO = (
+NADEAU_BENGIO_REFERENCE = (
     "Nadeau C, Bengio Y (2003). Inference for the generalization error. Machine Learning "
     "52:239–281."
 )
@@ -66,7 +66,7 @@ class CorrectedT(IntervalForm[RowEvidence]):
 
     name: ClassVar[str] = "corrected-t"
     needs: ClassVar[Needs] = {**OF_A_MEAN, Basis.SPLITS: "use interval='wald'"}
-    reference: ClassVar[str] = NADEAU_BENGIO
+    reference: ClassVar[str] = NADEAU_BENGIO_REFERENCE
 
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
@@ -74,9 +74,9 @@ class CorrectedT(IntervalForm[RowEvidence]):
         n_splits = len(risks)
         if n_splits < 2:
             return None, None, ("one split has no spread: there is no standard error.",)
-        ratio = float(plan.test_sizes.mean() / plan.train_sizes[plan.fit].mean())
-        error = float(risks.std(ddof=1) * np.sqrt(1 / n_splits + ratio))
-        if is_none(error, value):
+        test_train_ratio = float(plan.test_sizes.mean() / plan.train_sizes[plan.fit].mean())
+        error = float(risks.std(ddof=1) * np.sqrt(1 / n_splits + test_train_ratio))
+        if is_zero_error(error, value):
             return None, None, (EQUAL_RISKS_NOTE,)
         from scipy.special import stdtrit
 

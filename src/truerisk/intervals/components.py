@@ -8,12 +8,16 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.data.places import default_cell_side, grid_cells
-from truerisk.statistics.long_run import exceeds, least_factor, mean_of_chi
+from truerisk.statistics.long_run import (
+    exceedance_probability,
+    find_smallest_factor,
+    mean_scaled_chi,
+)
 
 # An interval has to be valid for a mean correlation of two places up to this value.
-MOST_ALIKE = 0.15
-MOST_COMPONENTS = 12
-MOST_PLACES = 500  # If there are more places than this, they are merged into the cells of a grid.
+MAX_MEAN_CORRELATION = 0.15
+MAX_COMPONENTS = 12
+MAX_PLACES = 500  # If there are more places than this, they are merged into the cells of a grid.
 # Multiples of the decay rate, from the strongest assumed correlation to none.
 DECAY_MULTIPLES = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])
 
@@ -24,25 +28,25 @@ class SpatialComponents:
 
     The values are modelled as a Gaussian process with correlation :math:`e^{-c d}`, where d is the
     distance of two places (Müller and Watson, 2022). :math:`c_0` is the c at which the mean
-    correlation of two of the n places is `MOST_ALIKE`. The `vectors` :math:`v_1 … v_q` are the
-    eigenvectors of the largest eigenvalues of the centred matrix :math:`M Σ(c_0) M`: the directions
-    in which such values vary most. With shares :math:`φ_i = w_i (ℓ_i - value)`,
+    correlation of two of the n places is `MAX_MEAN_CORRELATION`. The `weight_vectors` :math:`v_1 …
+    v_q` are the eigenvectors of the largest eigenvalues of the centred matrix :math:`M Σ(c_0) M`:
+    the directions in which such values vary most. With shares :math:`φ_i = w_i (ℓ_i - value)`,
 
     .. math:: se^2 = \frac{n}{q} \sum_{j=1}^q \Bigl(\sum_i v_{ji} φ_i\Bigr)^2,
 
-    and the interval value ± `critical` · se has at least the requested coverage for every :math:`c
-    ≥ c_0`. q is chosen so that the interval is shortest for independent places. `member[i]` is the
-    place of row i.
+    and the interval value ± `critical_value` · se has at least the requested coverage for every
+    :math:`c ≥ c_0`. q is chosen so that the interval is shortest for independent places.
+    `place_of_row[i]` is the number of the place of row i.
     """
 
-    vectors: np.ndarray
-    critical: float
-    member: np.ndarray
+    weight_vectors: np.ndarray
+    critical_value: float
+    place_of_row: np.ndarray
 
     def std_error(self, shares: np.ndarray) -> float:
         """Return the standard error of a sum, given the share that each row contributes."""
-        sums = np.bincount(self.member, shares, minlength=len(self.vectors))
-        return float(np.sqrt(len(sums) * np.square(sums @ self.vectors).mean()))
+        place_sums = np.bincount(self.place_of_row, shares, minlength=len(self.weight_vectors))
+        return float(np.sqrt(len(place_sums) * np.square(place_sums @ self.weight_vectors).mean()))
 
 
 def spatial_components(
@@ -63,23 +67,28 @@ def _cached_components(
 
     The cache is needed because a search asks for the same components with every score.
     """
-    centres, place_of_row = _distinct_places(np.frombuffer(coordinate_bytes).reshape(-1, n_axes))
-    if len(centres) < 3:
+    place_centres, place_of_row = _distinct_places(
+        np.frombuffer(coordinate_bytes).reshape(-1, n_axes)
+    )
+    if len(place_centres) < 3:
         return None
-    distances = distances_among(centres)
-    decay = _decay_rate(distances)
-    n, n_components = len(centres), min(MOST_COMPONENTS, len(centres) - 2)
-    correlations = np.exp(-decay * distances)
+    distances = pairwise_distances(place_centres)
+    decay_rate = _decay_rate(distances)
+    n, n_components = len(place_centres), min(MAX_COMPONENTS, len(place_centres) - 2)
+    correlations = np.exp(-decay_rate * distances)
     centred_correlations = correlations - correlations.mean(axis=0)
     vectors = _leading_eigenvectors(
         centred_correlations - centred_correlations.mean(axis=1, keepdims=True), n_components
     )
     basis = np.column_stack([np.full(n, n**-0.5), vectors])
     covariances = np.array(
-        [basis.T @ np.exp(-decay * step * distances) @ basis for step in DECAY_MULTIPLES]
+        [
+            basis.T @ np.exp(-decay_rate * decay_multiple * distances) @ basis
+            for decay_multiple in DECAY_MULTIPLES
+        ]
     )
-    n_chosen, critical = _shortest_interval(covariances, 1 - confidence_level)
-    return SpatialComponents(vectors[:, :n_chosen], critical, place_of_row)
+    n_selected_components, critical_value = _shortest_interval(covariances, 1 - confidence_level)
+    return SpatialComponents(vectors[:, :n_selected_components], critical_value, place_of_row)
 
 
 def _leading_eigenvectors(matrix: np.ndarray, n_vectors: int) -> np.ndarray:
@@ -98,18 +107,20 @@ def _shortest_interval(covariances: np.ndarray, alpha: float) -> tuple[int, floa
     estimate of the variance, and then rises.
     """
     n_components = min(2, covariances.shape[-1] - 1)
-    critical = _critical_value(covariances[:, : n_components + 1, : n_components + 1], alpha)
+    critical_value = _critical_value(covariances[:, : n_components + 1, : n_components + 1], alpha)
     while n_components + 2 <= covariances.shape[-1]:
-        next_critical = _critical_value(
+        next_critical_value = _critical_value(
             covariances[:, : n_components + 2, : n_components + 2], alpha
         )
-        if next_critical * mean_of_chi(n_components + 1) >= critical * mean_of_chi(n_components):
+        if next_critical_value * mean_scaled_chi(
+            n_components + 1
+        ) >= critical_value * mean_scaled_chi(n_components):
             break
-        n_components, critical = n_components + 1, next_critical
-    return n_components, critical
+        n_components, critical_value = n_components + 1, next_critical_value
+    return n_components, critical_value
 
 
-def distances_among(coordinates: np.ndarray) -> np.ndarray:
+def pairwise_distances(coordinates: np.ndarray) -> np.ndarray:
     """Return the matrix of Euclidean distances between places, in the unit of the coordinates."""
     # The places are centred to avoid the cancellation of digits for large coordinates.
     centred_coordinates = coordinates - coordinates.mean(axis=0)
@@ -127,21 +138,21 @@ def _distinct_places(coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
     If there are many places, the centres of grid cells take their place.
     """
-    centres, place_of_row = np.unique(coordinates, axis=0, return_inverse=True)
+    place_centres, place_of_row = np.unique(coordinates, axis=0, return_inverse=True)
     place_of_row = place_of_row.ravel()
-    n_cells = MOST_PLACES
-    while len(centres) > MOST_PLACES:
+    n_cells = MAX_PLACES
+    while len(place_centres) > MAX_PLACES:
         place_of_row = grid_cells(coordinates, default_cell_side(coordinates, n_cells))
         coordinate_sums = [np.bincount(place_of_row, column) for column in coordinates.T]
-        centres = np.column_stack(coordinate_sums) / np.bincount(place_of_row)[:, None]
+        place_centres = np.column_stack(coordinate_sums) / np.bincount(place_of_row)[:, None]
         n_cells = int(0.8 * n_cells)
-    return centres, place_of_row
+    return place_centres, place_of_row
 
 
 def _decay_rate(distances: np.ndarray) -> float:
-    """Return the rate c for which the mean of exp(−c d) over pairs of places is `MOST_ALIKE`.
+    """Return the rate c at which the mean correlation of two places is `MAX_MEAN_CORRELATION`.
 
-    d is the distance between the two places.
+    The correlation of two places is exp(−c d), where d is the distance between the two places.
     """
     n = len(distances)
     low_rate, high_rate = 1e-3 / distances.mean(), 1e4 / distances.mean()
@@ -150,7 +161,7 @@ def _decay_rate(distances: np.ndarray) -> float:
         mean_correlation = (np.exp(-candidate_rate * distances).sum() - n) / (n * (n - 1))
         low_rate, high_rate = (
             (candidate_rate, high_rate)
-            if mean_correlation > MOST_ALIKE
+            if mean_correlation > MAX_MEAN_CORRELATION
             else (low_rate, candidate_rate)
         )
     return float(high_rate)
@@ -161,7 +172,7 @@ def _critical_value(covariances: np.ndarray, alpha: float) -> float:
 
     These are the covariance matrices of the assumed correlations.
     """
-    return least_factor(lambda factor: _error_rates(covariances, factor), alpha)
+    return find_smallest_factor(lambda factor: _error_rates(covariances, factor), alpha)
 
 
 def _error_rates(covariances: np.ndarray, critical_value: float) -> np.ndarray:
@@ -171,6 +182,8 @@ def _error_rates(covariances: np.ndarray, critical_value: float) -> np.ndarray:
     equals that of Z₀² > Σ λ_j Z_j² with independent Z.
     """
     n_components = covariances.shape[-1] - 1
-    signs = np.append(1.0, np.full(n_components, -(critical_value**2) / n_components))
-    eigenvalues = np.sort(np.linalg.eigvals(covariances * signs).real, axis=-1)
-    return exceeds(np.maximum(-eigenvalues[:, :-1] / eigenvalues[:, -1:], 0))
+    quadratic_coefficients = np.append(
+        1.0, np.full(n_components, -(critical_value**2) / n_components)
+    )
+    eigenvalues = np.sort(np.linalg.eigvals(covariances * quadratic_coefficients).real, axis=-1)
+    return exceedance_probability(np.maximum(-eigenvalues[:, :-1] / eigenvalues[:, -1:], 0))

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 import numpy as np
 
 from truerisk.contracts import Terms
-from truerisk.core.arguments import Extensible, Renamed, mention, repr_on_one_line
+from truerisk.core.arguments import Extensible, RenamedAttribute, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.intervals.instability import instabilities, instability_of_pairs
+from truerisk.intervals.instability import leave_two_out_instability, repeated_cv_instability
 from truerisk.losses.loss import Loss
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Influences, LeftTwoOut
-from truerisk.results.interval import Basis, Interval, normal_quantile, quantile_of_t
+from truerisk.results.interval import Basis, Interval, normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from truerisk.intervals.components import SpatialComponents
@@ -33,17 +33,19 @@ Needs = Mapping[Basis, str]
 Sureness = tuple[float | None, Interval | None, tuple[str, ...]]
 """Standard error, interval, and notes, which say why if there is no interval."""
 
-NONE: Sureness = (None, None, ())
+NO_INTERVAL: Sureness = (None, None, ())
 NO_SPREAD = (
     "every row has the same loss: their spread is 0 and says nothing about the error of the mean."
 )
-UNBOUNDED = "the losses hold too little independent information for an upper limit of their mean."
-ONE_ROW = "one tested row has no spread: there is no standard error."
-OF_ROWS = {
+NO_UPPER_LIMIT_NOTE = (
+    "the losses hold too little independent information for an upper limit of their mean."
+)
+ONE_ROW_NOTE = "one tested row has no spread: there is no standard error."
+ROW_NEEDS = {
     Basis.ROW_LOSSES: "use a K-fold word with interval='conservative-z', or a loss such as "
     "'zero-one', 'brier' or 'log'"
 }
-OF_A_MEAN = {**OF_ROWS, Basis.MEAN: "use a K-fold word such as '10-fold'"}
+OF_A_MEAN = {**ROW_NEEDS, Basis.MEAN: "use a K-fold word such as '10-fold'"}
 
 BASES_OF_LOSS = {
     Basis.ROW_LOSSES,
@@ -57,11 +59,11 @@ BASES_OF_DATA = {
     Basis.PLACES: f"data without {mention('block')}",
 }
 
-MUELLER_WATSON = (
+MUELLER_WATSON_REFERENCE = (
     "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
 )
 
-CACHED_CELLS = 1 << 15  # Number of cells that fit into the processor's cache.
+CELLS_IN_CACHE = 1 << 15  # Number of cells that fit into the processor's cache.
 
 
 @frozen(eq=False, kw_only=True)
@@ -121,7 +123,7 @@ class Evidence:
         float
             The two-sided quantile at the confidence level.
         """
-        return quantile_of_t(self.terms.confidence_level, degrees)
+        return t_quantile(self.terms.confidence_level, degrees)
 
     @property
     def bounds(self) -> tuple[float, float]:
@@ -194,13 +196,13 @@ class Evidence:
         """
         loss = self.loss
         if loss.lower is not None and loss.upper is not None:
-            smallest_loss, span = self.bounds
-            share = (value - smallest_loss) / span
+            smallest_loss, loss_range = self.bounds
+            value_share = (value - smallest_loss) / loss_range
             logit_half_width, logit = (
-                half / (span * share * (1 - share)),
-                np.log(share / (1 - share)),
+                half / (loss_range * value_share * (1 - value_share)),
+                np.log(value_share / (1 - value_share)),
             )
-            limits = smallest_loss + span / 2 * (
+            limits = smallest_loss + loss_range / 2 * (
                 1 + np.tanh(np.array([logit - logit_half_width, logit + logit_half_width]) / 2)
             )
         elif loss.lower == 0:
@@ -232,19 +234,23 @@ class Evidence:
         """
         from scipy.special import betaincinv, gammaincinv
 
-        (smallest_loss, span), level = self.bounds, self.terms.confidence_level
-        share = float(np.clip((value - smallest_loss) / span, 0, 1))
-        tails = np.array([1 - level, 1 + level]) / 2
-        a, b = size * share + 0.5, size * (1 - share) + 0.5
+        (smallest_loss, loss_range), level = self.bounds, self.terms.confidence_level
+        value_share = float(np.clip((value - smallest_loss) / loss_range, 0, 1))
+        quantile_levels = np.array([1 - level, 1 + level]) / 2
+        a, b = size * value_share + 0.5, size * (1 - value_share) + 0.5
         # For a value of 1e-21 the oldest supported SciPy returns NaN.
         # For such small values Beta(a, b) equals Gamma(a) / b.
-        quantiles = betaincinv(a, b, tails) if b < MIN_B_OF_GAMMA else gammaincinv(a, tails) / b
-        limits = smallest_loss + span * quantiles
+        quantiles = (
+            betaincinv(a, b, quantile_levels)
+            if b < MIN_B_FOR_GAMMA_LIMIT
+            else gammaincinv(a, quantile_levels) / b
+        )
+        limits = smallest_loss + loss_range * quantiles
         return Interval(float(limits[0]), float(limits[1]), name, level)
 
 
 # Above this b, Beta(a, b) and Gamma(a) / b are taken as equal; they differ by about a / b.
-MIN_B_OF_GAMMA = 1e12
+MIN_B_FOR_GAMMA_LIMIT = 1e12
 
 
 @frozen(eq=False, kw_only=True)
@@ -343,11 +349,11 @@ class RowEvidence(Evidence):
     def instability(self) -> np.ndarray | None:
         """Instability of every candidate, from repetitions or models without a further fold."""
         if self.repeatedly:
-            return instabilities(self.by_position, self.losses, self.weights, self.plan)
+            return repeated_cv_instability(self.by_position, self.losses, self.weights, self.plan)
         if self.left_two_out is None:
             return None
         residuals = self.losses - self.values[:, None]
-        return instability_of_pairs(
+        return leave_two_out_instability(
             self.left_two_out, residuals, self.weights, self.rows, self.groups
         )
 
@@ -411,9 +417,9 @@ class RowEvidence(Evidence):
         tuple of (float, int)
             The variance of the mean, and the number of independent rows or groups.
         """
-        one_candidate = slice(c, c + 1)
+        candidate_slice = slice(c, c + 1)
         variances, n_units = variances_of_means(
-            self.losses[one_candidate], self.weights, self.values[one_candidate], groups
+            self.losses[candidate_slice], self.weights, self.values[candidate_slice], groups
         )
         return float(variances[0]), n_units
 
@@ -430,7 +436,7 @@ def variances_of_means(
     unit_weights = weights if group_numbers is None else np.bincount(group_numbers, weights)
     n_units = int(np.count_nonzero(unit_weights))
     variances = np.zeros(len(losses))
-    batch_size = max(1, CACHED_CELLS // max(1, len(weights)))
+    batch_size = max(1, CELLS_IN_CACHE // max(1, len(weights)))
     for first_candidate in range(0, len(losses) if n_units > 1 else 0, batch_size):
         batch = slice(first_candidate, first_candidate + batch_size)
         residuals = losses[batch] - values[batch, None]
@@ -449,7 +455,7 @@ def variances_of_means(
 E = TypeVar("E", bound=Evidence)
 
 
-def dependence(data: Data) -> str | None:
+def dependence_reason(data: Data) -> str | None:
     """Return why an interval for independent rows, or groups, is not justified, or None if it is.
 
     Labels of blocks are groups, which methods keep together and sum first.
@@ -465,23 +471,25 @@ def dependence(data: Data) -> str | None:
     )
 
 
-def dependence_name(loss: Loss, data: Data, in_time: bool) -> str | None:
+def dependence_interval_name(loss: Loss, data: Data, is_in_time_order: bool) -> str | None:
     """Return the name of the interval for losses that depend on earlier or nearby losses.
 
     It is None if there is no such interval.
     """
-    if in_time:
+    if is_in_time_order:
         return "hac" if loss.per_row else None
     is_calibrated = loss.per_row or loss.holds_in_space
     return "spatial" if data.block is not None and loss.tells_influences and is_calibrated else None
 
 
-def if_independent(interval_form: IntervalForm[E], evidence: E, data: Data) -> list[Sureness]:
+def compute_if_independent(
+    interval_form: IntervalForm[E], evidence: E, data: Data
+) -> list[Sureness]:
     """Compute the intervals of all candidates by a formula for independent rows.
 
     If rows are not independent, each candidate has no interval but the reason.
     """
-    reason = dependence(data)
+    reason = dependence_reason(data)
     if reason is None:
         return interval_form.of_each(evidence)
     if evidence.terms.interval is not None:
@@ -519,8 +527,8 @@ class IntervalForm(Extensible, ABC, Generic[E]):
     """
 
     name: ClassVar[str]
-    word = Renamed("name")
-    of = Renamed("compute")
+    word = RenamedAttribute("name")
+    of = RenamedAttribute("compute")
     needs: ClassVar[Needs]
     reference: ClassVar[str]
     caution: ClassVar[str] = ""
@@ -561,7 +569,7 @@ class IntervalForm(Extensible, ABC, Generic[E]):
         list of tuples
             Standard error, interval and notes of each candidate.
         """
-        results = [NONE] * len(evidence.values)
+        results = [NO_INTERVAL] * len(evidence.values)
         for c in np.flatnonzero(np.isfinite(evidence.values)).tolist():
             match result := self.compute(evidence, c):
                 case (None | Real(), None | Interval(Real(), Real()), tuple()):
@@ -586,7 +594,9 @@ class IntervalForm(Extensible, ABC, Generic[E]):
             The loss to estimate.
         """
         if data.time is not None and Basis.TIMES not in self.needs:
-            raise Refusal(f"interval '{self.name}' is not available here: {dependence(data)}")
+            raise Refusal(
+                f"interval '{self.name}' is not available here: {dependence_reason(data)}"
+            )
         is_fulfilled = {
             Basis.ROW_LOSSES: loss.per_row,
             Basis.INFLUENCES: loss.tells_influences,
@@ -644,6 +654,6 @@ class IntervalForm(Extensible, ABC, Generic[E]):
         )
 
 
-def is_none(error: float, value: float) -> bool:
+def is_zero_error(error: float, value: float) -> bool:
     """Return True if a standard error is 0 up to rounding, relative to the value."""
     return error <= 1e-12 * abs(value)

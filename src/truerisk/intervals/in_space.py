@@ -8,22 +8,22 @@ import numpy as np
 
 from truerisk.core.arguments import mention
 from truerisk.core.overrides import override
-from truerisk.intervals.calibrated import ONCE
+from truerisk.intervals.calibrated import SINGLE_DRAW_VARIANCE_FACTOR
 from truerisk.intervals.form import (
-    MUELLER_WATSON,
+    MUELLER_WATSON_REFERENCE,
     NO_SPREAD,
+    NO_UPPER_LIMIT_NOTE,
     OF_A_MEAN,
-    UNBOUNDED,
     IntervalForm,
     Needs,
     RowEvidence,
     Sureness,
-    is_none,
+    is_zero_error,
 )
 from truerisk.results.interval import Basis
 
-LEAST_PLACES = 20
-LEAST_BLOCKS = 6
+MIN_PLACES = 20
+MIN_BLOCKS = 6
 SPREAD_GROUPS_NOTE = (
     "rows of one group lie at several places: how such rows depend on each other does not show in "
     "where they lie, so no standard error is justified."
@@ -54,7 +54,7 @@ class Spatial(IntervalForm[RowEvidence]):
         Basis.MEAN: OF_A_MEAN[Basis.MEAN],
         Basis.PLACES: f"give coordinates, or the labels of blocks, by {mention('block')}",
     }
-    reference: ClassVar[str] = MUELLER_WATSON
+    reference: ClassVar[str] = MUELLER_WATSON_REFERENCE
     caution: ClassVar[str] = (
         "stand a mean correlation of .15 between the losses of two places, which was calibrated by "
         "simulated fields (documentation of truerisk)"
@@ -63,36 +63,42 @@ class Spatial(IntervalForm[RowEvidence]):
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         value = float(evidence.values[c])
-        shares = evidence.weights * (evidence.losses[c] - value)
-        error_function = self._of_labels if evidence.data.places is None else self._of_places
-        error_and_factor = error_function(evidence, shares)
+        row_contributions = evidence.weights * (evidence.losses[c] - value)
+        error_function = (
+            self._error_over_blocks if evidence.data.places is None else self._error_over_places
+        )
+        error_and_factor = error_function(evidence, row_contributions)
         if isinstance(error_and_factor, str):
             return None, None, (error_and_factor,)
         error, factor = error_and_factor
-        if is_none(error, value):
+        if is_zero_error(error, value):
             return None, None, (NO_SPREAD,)
         interval = evidence.skewed(value, factor * error, self.name)
         if interval is None:
-            return None, None, (UNBOUNDED,)
+            return None, None, (NO_UPPER_LIMIT_NOTE,)
         return error, interval, (INDEPENDENT_BLOCKS_NOTE,) if evidence.data.places is None else ()
 
-    def _of_places(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
+    def _error_over_places(
+        self, evidence: RowEvidence, row_contributions: np.ndarray
+    ) -> tuple[float, float] | str:
         """Return the standard error over places and its critical value, or why there is none.
 
         The reason, a sentence, says why there is no standard error.
         """
         components = evidence.components
-        n_places = 0 if components is None else len(components.vectors)
-        if components is None or n_places < LEAST_PLACES:
+        n_places = 0 if components is None else len(components.weight_vectors)
+        if components is None or n_places < MIN_PLACES:
             return (
                 f"{n_places} places are too few to estimate how losses are correlated in space: an "
-                f"interval needs {LEAST_PLACES}."
+                f"interval needs {MIN_PLACES}."
             )
         if _has_spread_group(evidence):
             return SPREAD_GROUPS_NOTE
-        return components.std_error(shares), components.critical
+        return components.std_error(row_contributions), components.critical_value
 
-    def _of_labels(self, evidence: RowEvidence, shares: np.ndarray) -> tuple[float, float] | str:
+    def _error_over_blocks(
+        self, evidence: RowEvidence, row_contributions: np.ndarray
+    ) -> tuple[float, float] | str:
         """Return the standard error over blocks and its t quantile, or why there is none.
 
         The reason, a sentence, says why there is no standard error.
@@ -100,14 +106,18 @@ class Spatial(IntervalForm[RowEvidence]):
         from scipy.special import stdtrit
 
         assert evidence.groups is not None
-        block_sums = np.bincount(np.unique(evidence.groups, return_inverse=True)[1].ravel(), shares)
+        block_sums = np.bincount(
+            np.unique(evidence.groups, return_inverse=True)[1].ravel(), row_contributions
+        )
         n_blocks = len(block_sums)
-        if n_blocks < LEAST_BLOCKS:
+        if n_blocks < MIN_BLOCKS:
             return (
                 f"{n_blocks} blocks are too few for an interval of their mean: "
-                f"it needs {LEAST_BLOCKS}."
+                f"it needs {MIN_BLOCKS}."
             )
-        error = float(np.sqrt(ONCE * n_blocks / (n_blocks - 1) * (block_sums**2).sum()))
+        error = float(
+            np.sqrt(SINGLE_DRAW_VARIANCE_FACTOR * n_blocks / (n_blocks - 1) * (block_sums**2).sum())
+        )
         return error, float(stdtrit(n_blocks - 1, (1 + evidence.terms.confidence_level) / 2))
 
 

@@ -9,18 +9,18 @@ import numpy as np
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals.form import (
-    MUELLER_WATSON,
+    MUELLER_WATSON_REFERENCE,
     NO_SPREAD,
+    NO_UPPER_LIMIT_NOTE,
     OF_A_MEAN,
-    UNBOUNDED,
     IntervalForm,
     Needs,
     RowEvidence,
     Sureness,
-    is_none,
+    is_zero_error,
 )
 from truerisk.results.interval import Basis
-from truerisk.statistics.long_run import FEWEST_TIMES, long_run
+from truerisk.statistics.long_run import MIN_TIMES, long_run_std_error
 
 RETURNING_GROUPS_NOTE = (
     "{met} are met again later, so that losses far apart in time depend on each other: no "
@@ -53,7 +53,7 @@ class HAC(IntervalForm[RowEvidence]):
     reference: ClassVar[str] = (
         "Lazarus E, Lewis DJ, Stock JH, Watson MW (2018). HAR inference: recommendations for "
         "practice. Journal of Business & Economic Statistics 36:541–559. The idea of the factor: "
-        f"{MUELLER_WATSON}"
+        f"{MUELLER_WATSON_REFERENCE}"
     )
     caution: ClassVar[str] = (
         "take the losses for a stationary series; how much longer than it looks their memory is "
@@ -63,23 +63,23 @@ class HAC(IntervalForm[RowEvidence]):
     @override
     def compute(self, evidence: RowEvidence, c: int) -> Sureness:
         assert evidence.times is not None
-        if evidence.groups is not None and _groups_return(evidence.groups, evidence.times):
+        if evidence.groups is not None and _has_returning_groups(evidence.groups, evidence.times):
             return None, None, (RETURNING_GROUPS_NOTE.format(met=_cluster_noun(evidence.data)),)
         value = float(evidence.values[c])
         time_numbers = np.unique(evidence.times, return_inverse=True)[1].ravel()
         time_sums = np.bincount(time_numbers, evidence.weights * (evidence.losses[c] - value))
         n_times = len(time_sums)
-        if n_times < FEWEST_TIMES:
+        if n_times < MIN_TIMES:
             return None, None, (_too_few_times_note(n_times),)
-        long_run_variance = long_run(time_sums)
+        long_run_variance = long_run_std_error(time_sums)
         if long_run_variance is None:
             return None, None, (_long_dependence_note(n_times),)
         error = n_times * long_run_variance.std_error
-        if is_none(error, value):
+        if is_zero_error(error, value):
             return None, None, (NO_SPREAD,)
-        half_width = long_run_variance.factor(evidence.terms.confidence_level) * error
+        half_width = long_run_variance.critical_value(evidence.terms.confidence_level) * error
         interval = evidence.skewed(value, half_width, self.name)
-        return (error, interval, ()) if interval else (None, None, (UNBOUNDED,))
+        return (error, interval, ()) if interval else (None, None, (NO_UPPER_LIMIT_NOTE,))
 
 
 def _cluster_noun(data: Data) -> str:
@@ -91,7 +91,7 @@ def _cluster_noun(data: Data) -> str:
     return "places" if data.groups is None else "places and groups"
 
 
-def _groups_return(groups: np.ndarray, row_times: np.ndarray) -> bool:
+def _has_returning_groups(groups: np.ndarray, row_times: np.ndarray) -> bool:
     """Return True if rows of another group lie between two rows of a group in time.
 
     Groups that follow one another are time periods, whose rows may depend on each other like those
@@ -111,7 +111,7 @@ def _groups_return(groups: np.ndarray, row_times: np.ndarray) -> bool:
 
 def _too_few_times_note(n_times: int) -> str:
     return (
-        f"rows at {n_times} different times were tested, and with fewer than {FEWEST_TIMES} the "
+        f"rows at {n_times} different times were tested, and with fewer than {MIN_TIMES} the "
         "autocorrelation of the losses cannot be estimated, so there is no standard error."
     )
 

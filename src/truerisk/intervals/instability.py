@@ -14,10 +14,10 @@ from truerisk.results.evaluation import LOSSES_PER_SLICE, LeftTwoOut
 MIN_EXCHANGED_SHARE = 0.6
 
 
-def instabilities(
+def repeated_cv_instability(
     losses: np.ndarray,
     mean_losses: np.ndarray,
-    shares: np.ndarray,
+    row_shares: np.ndarray,
     plan: Plan,
 ) -> np.ndarray | None:
     """Return the instability of every candidate, or None if the drawings cannot show it.
@@ -32,16 +32,16 @@ def instabilities(
         return None
     test_set_of_loss = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
     if (
-        exchanged_share(test_set_of_loss[position_order].reshape(n_rows, n_tests).T)
+        exchanged_training_share(test_set_of_loss[position_order].reshape(n_rows, n_tests).T)
         < MIN_EXCHANGED_SHARE
     ):
         return None
     row_of_loss = np.empty(len(position_order), dtype=np.int64)
     row_of_loss[position_order] = np.repeat(np.arange(n_rows), n_tests)
-    return instability(losses, mean_losses, shares, row_of_loss)
+    return within_row_variance_share(losses, mean_losses, row_shares, row_of_loss)
 
 
-def instability(
+def within_row_variance_share(
     losses: np.ndarray, mean_losses: np.ndarray, shares: np.ndarray, row_of_loss: np.ndarray
 ) -> np.ndarray:
     """Return, for each candidate, the share of its losses' variance that is variance within rows.
@@ -63,8 +63,10 @@ def instability(
         within_variance[candidate] = squared_deviations @ shares / (n_tests - 1)
     centred_means = mean_losses - (mean_losses @ shares)[:, None]
     # This factor is 1 − 1/n for equal weights, since the mean is estimated from the rows.
-    variance_share = 1 - shares @ shares
-    variance_of_means = centred_means**2 @ shares / (variance_share if variance_share > 0 else 1.0)
+    bias_correction = 1 - shares @ shares
+    variance_of_means = (
+        centred_means**2 @ shares / (bias_correction if bias_correction > 0 else 1.0)
+    )
     # The variance of the row means already contains the share within/n_tests.
     total_variance = variance_of_means + within_variance * (1 - 1 / n_tests)
     within_share = np.where(np.isnan(total_variance), np.nan, 0.0)
@@ -72,35 +74,35 @@ def instability(
     return np.clip(within_share, 0.0, 1.0, out=within_share)
 
 
-def exchanged_share(labels: np.ndarray) -> float:
+def exchanged_training_share(fold_labels: np.ndarray) -> float:
     """Return the share of a training set that two drawings exchange, times the number of folds.
 
-    `labels` has a row of fold numbers for each drawing. The result is about 1 for large folds that
-    are drawn anew, and smaller for small folds, because a row is always in its own fold: 1 − 1/m
-    for folds of m rows, or of m groups that stay together. It is 0 if the folds do not change.
+    `fold_labels` has a row of fold numbers for each drawing. The result is about 1 for large folds
+    that are drawn anew, and smaller for small folds, because a row is always in its own fold: 1 −
+    1/m for folds of m rows, or of m groups that stay together. It is 0 if the folds do not change.
     Below `MIN_EXCHANGED_SHARE`, the losses do not show how a learner changes with its training
     rows.
     """
-    n_rows = labels.shape[1]
-    fold_sizes = np.array([_label_sizes(fold_numbers) for fold_numbers in labels])
+    n_rows = fold_labels.shape[1]
+    fold_sizes = np.array([_count_same_label(fold_numbers) for fold_numbers in fold_labels])
     shared_sizes = np.array(
         [
-            _label_sizes(former_labels * (int(next_labels.max()) + 1) + next_labels)
-            for former_labels, next_labels in pairwise(labels)
+            _count_same_label(former_labels * (int(next_labels.max()) + 1) + next_labels)
+            for former_labels, next_labels in pairwise(fold_labels)
         ]
     )
-    n_left, n_trained = fold_sizes[1:] - shared_sizes, n_rows - fold_sizes[:-1]
+    n_exchanged_rows, n_training_rows = fold_sizes[1:] - shared_sizes, n_rows - fold_sizes[:-1]
     n_folds = (1 / fold_sizes).sum(axis=1).mean()  # Each fold contributes 1 to the sum.
-    return float(n_left.sum() / n_trained.sum() * n_folds)
+    return float(n_exchanged_rows.sum() / n_training_rows.sum() * n_folds)
 
 
-def _label_sizes(labels: np.ndarray) -> np.ndarray:
+def _count_same_label(labels: np.ndarray) -> np.ndarray:
     """Return, for each row, the number of rows with the same label."""
     _, label_numbers, n_rows = np.unique(labels, return_inverse=True, return_counts=True)
     return n_rows[label_numbers.ravel()]
 
 
-def instability_of_pairs(
+def leave_two_out_instability(
     left_two_out: LeftTwoOut,
     residuals: np.ndarray,
     weights: np.ndarray,
@@ -116,31 +118,36 @@ def instability_of_pairs(
     is in several folds.
     """
     unit_of_row = np.arange(len(rows)) if groups is None else _group_numbers(groups)
-    shape = int(unit_of_row.max()) + 1, int(left_two_out.second_folds.max()) + 1
-    has_test, sums = np.zeros(shape, dtype=bool), np.zeros((len(left_two_out.losses), *shape))
+    unit_fold_shape = int(unit_of_row.max()) + 1, int(left_two_out.second_folds.max()) + 1
+    has_test, loss_sums = (
+        np.zeros(unit_fold_shape, dtype=bool),
+        np.zeros((len(left_two_out.losses), *unit_fold_shape)),
+    )
     # Each row has K − 1 tests, which are never all in memory at once.
-    for batch, row_positions in left_two_out.slices(rows):
-        cells = unit_of_row[row_positions] * shape[1] + left_two_out.second_folds[batch]
-        has_test.ravel()[cells] = True
-        for candidate_sums, losses in zip(sums, left_two_out.losses, strict=True):
-            np.add.at(candidate_sums.ravel(), cells, losses[batch] * weights[row_positions])
+    for batch, row_positions in left_two_out.iterate_slices(rows):
+        cell_indices = (
+            unit_of_row[row_positions] * unit_fold_shape[1] + left_two_out.second_folds[batch]
+        )
+        has_test.ravel()[cell_indices] = True
+        for candidate_sums, losses in zip(loss_sums, left_two_out.losses, strict=True):
+            np.add.at(candidate_sums.ravel(), cell_indices, losses[batch] * weights[row_positions])
     n_tests = has_test.sum(axis=1)
     if np.ptp(n_tests) or n_tests[0] < 2:
         return None
-    units_per_batch = 1 + LOSSES_PER_SLICE // shape[1]
-    variances = np.empty((len(residuals), shape[0]))
-    for first_unit in range(0, shape[0], units_per_batch):
+    units_per_batch = 1 + LOSSES_PER_SLICE // unit_fold_shape[1]
+    variances = np.empty((len(residuals), unit_fold_shape[0]))
+    for first_unit in range(0, unit_fold_shape[0], units_per_batch):
         batch = slice(first_unit, first_unit + units_per_batch)
-        for candidate, candidate_sums in enumerate(sums):
+        for candidate, candidate_sums in enumerate(loss_sums):
             test_losses = candidate_sums[batch][has_test[batch]].reshape(-1, n_tests[0])
             variances[candidate, batch] = test_losses.var(axis=1, ddof=1)
     within_variance = variances.sum(axis=1)
-    influence = residuals * weights
+    influences = residuals * weights
     if groups is not None:
-        influence = np.array(
-            [np.bincount(unit_of_row, candidate_sums) for candidate_sums in influence]
+        influences = np.array(
+            [np.bincount(unit_of_row, candidate_sums) for candidate_sums in influences]
         )
-    total_variance = (influence**2).sum(axis=1) + within_variance
+    total_variance = (influences**2).sum(axis=1) + within_variance
     within_share = np.where(np.isnan(total_variance), np.nan, 0.0)
     return np.divide(within_variance, total_variance, out=within_share, where=total_variance > 0)
 

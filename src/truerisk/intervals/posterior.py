@@ -12,7 +12,7 @@ from truerisk.core.overrides import override
 from truerisk.intervals.form import (
     NO_SPREAD,
     OF_A_MEAN,
-    ONE_ROW,
+    ONE_ROW_NOTE,
     IntervalForm,
     Needs,
     RowEvidence,
@@ -21,7 +21,7 @@ from truerisk.intervals.form import (
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Basis
 
-SEVERAL_RULES_NOTE = (
+SEVERAL_MODELS_NOTE = (
     "different splits tested different models; the posterior counts their errors as if one model "
     "had made them."
 )
@@ -61,7 +61,7 @@ class BetaPosterior(IntervalForm[RowEvidence]):
             )
         posterior = ErrorPosterior(effective_rows * value, effective_rows)
         interval = posterior.interval(evidence.terms.confidence_level)
-        several_rules_note = (SEVERAL_RULES_NOTE,) if len(evidence.split_risks[c]) > 1 else ()
-        one_row_note = (ONE_ROW,) if n_rows < 2 else ()
-        notes = several_rules_note + one_row_note + (() if variance > 0 else (NO_SPREAD,))
+        several_models_note = (SEVERAL_MODELS_NOTE,) if len(evidence.split_risks[c]) > 1 else ()
+        one_row_note = (ONE_ROW_NOTE,) if n_rows < 2 else ()
+        notes = several_models_note + one_row_note + (() if variance > 0 else (NO_SPREAD,))
         return variance**0.5 or None, replace(interval, method=evidence.named(self.name)), notes

@@ -14,30 +14,30 @@ import numpy as np
 from truerisk.core.arguments import mention
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.intervals.classical import NADEAU_BENGIO
+from truerisk.intervals.classical import NADEAU_BENGIO_REFERENCE
 from truerisk.intervals.form import (
     NO_SPREAD,
-    OF_ROWS,
+    ROW_NEEDS,
     Evidence,
     IntervalForm,
     Needs,
     Sureness,
-    is_none,
+    is_zero_error,
 )
 from truerisk.results.interval import Basis
 
 
 @frozen
-class NestedErrors:
+class NestedCVError:
     """Standard error of the mean loss, as estimated by nested cross-validation.
 
-    `std_error` lies between the `floor`, which is the standard error of independent rows, and √K
-    times the floor. `mean` is the mean loss outside each pair of folds. `n` is the number of test
-    rows, or groups.
+    `std_error` lies between the `independent_std_error`, which is the standard error of independent
+    rows, and √K times that error. `mean` is the mean loss outside each pair of folds. `n` is the
+    number of test rows, or groups.
     """
 
     std_error: float
-    floor: float
+    independent_std_error: float
     mean: float
     n: int
 
@@ -46,32 +46,33 @@ class NestedErrors:
 class PairEvidence(Evidence):
     """Evidence from the fits that leave out each pair of folds, for every candidate."""
 
-    pairs: Sequence[NestedErrors]
+    nested_errors: Sequence[NestedCVError]
 
 
 @frozen(eq=False, kw_only=True)
 class HalfEvidence(Evidence):
-    """Evidence from fits on disjoint halves of the rows: mean risks `halves[c, pair, side]`."""
+    """Evidence from fits on disjoint halves of the rows: mean risks `half_risks[c, pair, side]`."""
 
-    halves: np.ndarray
+    half_risks: np.ndarray
 
 
 @frozen(eq=False, kw_only=True)
 class SampleEvidence(Evidence):
     """Evidence from bootstrap samples: risks on the rows that the samples missed.
 
-    `risks` holds this risk, Err₁, of each candidate, and `std_errors` its standard error or None.
+    `out_of_bag_risks` holds this risk, Err₁, of each candidate, and `std_errors` its standard error
+    or None.
     """
 
     std_errors: Sequence[float | None]
-    risks: Sequence[float]
+    out_of_bag_risks: Sequence[float]
 
 
-OF_PAIRS = {
-    **OF_ROWS,
+PAIR_NEEDS = {
+    **ROW_NEEDS,
     Basis.PAIRS: f"use {mention('cv', 'ncv')}, or a K-fold word such as '10-fold'",
 }
-BATES = (
+BATES_REFERENCE = (
     "Bates S, Hastie T, Tibshirani R (2023). Cross-validation: what does it estimate and how well "
     "does it do it? Journal of the American Statistical Association."
 )
@@ -84,13 +85,13 @@ class NestedNormal(IntervalForm[PairEvidence]):
     """
 
     name: ClassVar[str] = "ncv"
-    needs: ClassVar[Needs] = OF_PAIRS
-    reference: ClassVar[str] = BATES
+    needs: ClassVar[Needs] = PAIR_NEEDS
+    reference: ClassVar[str] = BATES_REFERENCE
 
     @override
     def compute(self, evidence: PairEvidence, c: int) -> Sureness:
-        value, error = float(evidence.values[c]), evidence.pairs[c].std_error
-        if is_none(error, value):
+        value, error = float(evidence.values[c]), evidence.nested_errors[c].std_error
+        if is_zero_error(error, value):
             return None, None, (NO_SPREAD,)
         return error, evidence.around(value, evidence.z * error, evidence.named(self.name)), ()
 
@@ -106,18 +107,20 @@ class NestedBeta(IntervalForm[PairEvidence]):
     """
 
     name: ClassVar[str] = "beta-ncv"
-    needs: ClassVar[Needs] = {**OF_PAIRS, Basis.UPPER_BOUND: "use interval='ncv'"}
-    reference: ClassVar[str] = BATES
+    needs: ClassVar[Needs] = {**PAIR_NEEDS, Basis.UPPER_BOUND: "use interval='ncv'"}
+    reference: ClassVar[str] = BATES_REFERENCE
 
     @override
     def compute(self, evidence: PairEvidence, c: int) -> Sureness:
-        nested_errors, value = evidence.pairs[c], float(evidence.values[c])
+        nested_errors, value = evidence.nested_errors[c], float(evidence.values[c])
         name = evidence.named(self.name)
-        if is_none(nested_errors.std_error, value):
+        if is_zero_error(nested_errors.std_error, value):
             return None, evidence.beta(value, float(nested_errors.n), name), (NO_SPREAD,)
-        smallest_loss, span = evidence.bounds
-        mean_share = (nested_errors.mean - smallest_loss) / span
-        sample_size = mean_share * (1 - mean_share) * (span / nested_errors.std_error) ** 2
+        smallest_loss, loss_range = evidence.bounds
+        mean_loss_share = (nested_errors.mean - smallest_loss) / loss_range
+        sample_size = (
+            mean_loss_share * (1 - mean_loss_share) * (loss_range / nested_errors.std_error) ** 2
+        )
         return nested_errors.std_error, evidence.beta(value, sample_size, name), ()
 
 
@@ -133,13 +136,13 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
     needs: ClassVar[Needs] = {
         Basis.HALVES: "use tr.methods.PairedHalves, or a K-fold word such as '10-fold'"
     }
-    reference: ClassVar[str] = NADEAU_BENGIO
+    reference: ClassVar[str] = NADEAU_BENGIO_REFERENCE
 
     @override
     def compute(self, evidence: HalfEvidence, c: int) -> Sureness:
         value = float(evidence.values[c])
-        error = float(np.sqrt((np.diff(evidence.halves[c], axis=1) ** 2).mean() / 2))
-        if is_none(error, value):
+        error = float(np.sqrt((np.diff(evidence.half_risks[c], axis=1) ** 2).mean() / 2))
+        if is_zero_error(error, value):
             return None, None, ("all halves have the same risk: their spread is 0.",)
         return error, evidence.around(value, evidence.z * error, self.name), ()
 
@@ -154,7 +157,7 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
 
     name: ClassVar[str] = "bootstrap-.632"
     needs: ClassVar[Needs] = {
-        **OF_ROWS,
+        **ROW_NEEDS,
         Basis.SAMPLES: f"use {mention('cv', '.632+')}, '.632' or 'oob'",
     }
     reference: ClassVar[str] = (
@@ -164,12 +167,12 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
 
     @override
     def compute(self, evidence: SampleEvidence, c: int) -> Sureness:
-        value, error, missed_rows_risk = (
+        value, error, out_of_bag_risk = (
             float(evidence.values[c]),
             evidence.std_errors[c],
-            evidence.risks[c],
+            evidence.out_of_bag_risks[c],
         )
-        if error is None or missed_rows_risk <= 0:
+        if error is None or out_of_bag_risk <= 0:
             return None, None, ()  # The method itself reports the reason.
-        scaled_error = error * value / missed_rows_risk
+        scaled_error = error * value / out_of_bag_risk
         return scaled_error, evidence.around(value, evidence.z * scaled_error, self.name), ()

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-def integers(values: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]:
+def to_integer_array(values: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]:
     """Convert values to an integer array; raise ValueError for another type or dimension."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:

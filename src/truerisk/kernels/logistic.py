@@ -7,29 +7,30 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.kernels import native
+from truerisk.kernels import native_module
 
 
 @frozen(eq=False)
-class Solutions:
+class LogisticPathFit:
     """Coefficients that minimise the penalised negative log-likelihood at every penalty λ.
 
     `coefficients` have shape (λ, f, p) and `intercepts` (λ, f), in the units of X, where f is 1 for
     two classes (the second against the first), else the number of classes, and p is the number of
-    columns. `passes[l]` is the number of passes over the coefficients at λ number l. `converged[l]`
-    is False if `max_passes` ended the iteration, in which case the coefficients at λ number l are
-    not the minimiser. `used` are the columns with a nonzero coefficient at some λ.
+    columns. `n_passes[l]` is the number of passes over the coefficients at λ number l.
+    `has_converged[l]` is False if `max_passes` ended the iteration, in which case the coefficients
+    at λ number l are not the minimiser. `used_columns` are the columns with a nonzero coefficient
+    at some λ.
     """
 
     lambdas: np.ndarray
     coefficients: np.ndarray
     intercepts: np.ndarray
-    passes: np.ndarray
-    converged: np.ndarray
-    used: np.ndarray
+    n_passes: np.ndarray
+    has_converged: np.ndarray
+    used_columns: np.ndarray
 
 
-def column_major(X: Any) -> Any:
+def to_column_major(X: Any) -> Any:
     """Convert X to column-major doubles or CSC, without a copy if it has this form already."""
     if hasattr(X, "tocsc"):
         sparse_columns = X.tocsc()
@@ -57,7 +58,7 @@ def logistic_path(
     standardize: bool = True,
     tolerance: float = 1e-7,
     max_passes: int = 100_000,
-) -> Solutions:
+) -> LogisticPathFit:
     r"""Minimise a penalised negative log-likelihood of class labels at every penalty λ.
 
     .. math::
@@ -100,36 +101,36 @@ def logistic_path(
     Refusal
         If the compiled module is missing.
     """
-    X = column_major(X)
+    X = to_column_major(X)
     codes = np.ascontiguousarray(codes, dtype=np.int32)
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     _check(X, rows, codes, weights, n_classes)
     if not 0.0 <= l1_ratio <= 1.0:
         raise ValueError(f"l1_ratio={l1_ratio!r} is no number from 0 to 1.")
-    main_penalties = (
+    requested_penalties = (
         np.zeros(n_lambdas) if lambdas is None else np.asarray(lambdas, dtype=np.float64)
     )
-    aside_penalties = np.empty(0) if aside is None else np.asarray(aside, dtype=np.float64)
-    penalties = np.concatenate([main_penalties, aside_penalties])
+    extra_penalties = np.empty(0) if aside is None else np.asarray(aside, dtype=np.float64)
+    penalties = np.concatenate([requested_penalties, extra_penalties])
     if not (np.isfinite(penalties) & (penalties >= 0)).all():
         raise ValueError("penalties must be finite and not negative.")
     n_penalties, n_functions = len(penalties), 1 if n_classes == 2 else n_classes
     coefficients = np.zeros((n_penalties, n_functions, X.shape[1]))
     intercepts = np.zeros((n_penalties, n_functions))
-    n_passes, converged = (
+    n_passes, has_converged = (
         np.zeros(n_penalties, dtype=np.int64),
         np.zeros(n_penalties, dtype=np.uint8),
     )
     is_used = np.zeros(X.shape[1], dtype=np.uint8)
-    is_aside = np.repeat(
-        np.array([0, 1], dtype=np.uint8), [len(main_penalties), len(aside_penalties)]
+    is_extra = np.repeat(
+        np.array([0, 1], dtype=np.uint8), [len(requested_penalties), len(extra_penalties)]
     )
     kernel_arguments = (
         weights,
         codes,
         n_classes,
         penalties,
-        is_aside,
+        is_extra,
         least_ratio if lambdas is None else 0.0,
         float(l1_ratio),
         bool(standardize),
@@ -138,19 +139,19 @@ def logistic_path(
         coefficients,
         intercepts,
         n_passes,
-        converged,
+        has_converged,
         is_used,
     )
     if hasattr(X, "indptr"):
-        native().logistic_path_sparse(X.data, X.indices, X.indptr, *kernel_arguments)
+        native_module().logistic_path_sparse(X.data, X.indices, X.indptr, *kernel_arguments)
     else:
-        picked_rows = np.empty(0) if rows is None else rows
-        native().logistic_path_dense(
-            X, np.ascontiguousarray(picked_rows, dtype=np.int64), *kernel_arguments
+        selected_rows = np.empty(0) if rows is None else rows
+        native_module().logistic_path_dense(
+            X, np.ascontiguousarray(selected_rows, dtype=np.int64), *kernel_arguments
         )
     used_columns = np.flatnonzero(is_used)
-    return Solutions(
-        penalties, coefficients, intercepts, n_passes, converged.astype(bool), used_columns
+    return LogisticPathFit(
+        penalties, coefficients, intercepts, n_passes, has_converged.astype(bool), used_columns
     )
 
 

@@ -33,40 +33,43 @@ EIGENVALUE_SAFETY_FACTOR = 4.0
 
 @frozen(eq=False)
 class Spectrum:
-    """Eigendecomposition of Z'Z, or of ZZ' if `dual`, with the targets in the eigenvector basis.
+    """Eigendecomposition of Z'Z, or of ZZ' if `is_dual`, with the targets in the eigenvector basis.
 
-    With the symbols of the module's docstring, `vectors` is V, `values` is d, and `right` is r with
-    one column per target. `noise` times EPS is the rounding error of the decomposed matrix, and
-    `noise_right` times EPS that of Z'T in units of the targets' scale (dual: of Zx). `of_rows` says
-    that Z itself was decomposed, whose singular values are the square roots of d. `rest` is the
-    length of the component of each target outside the range of Z.
+    With the symbols of the module's docstring, `vectors` is V, `values` is d, and
+    `target_coordinates` is r with one column per target. `matrix_rounding` times EPS is the
+    rounding error of the decomposed matrix, and `target_rounding` times EPS that of Z'T in units of
+    the targets' scale (dual: of Zx). `is_from_rows` says that Z itself was decomposed, whose
+    singular values are the square roots of d. `residual_norms` is the length of the component of
+    each target outside the range of Z.
     """
 
     vectors: Doubles
     values: Doubles
-    right: Doubles
-    noise: float
-    dual: bool = False
-    of_rows: bool = False
-    rest: Doubles | None = None
-    noise_right: float = 0.0
+    target_coordinates: Doubles
+    matrix_rounding: float
+    is_dual: bool = False
+    is_from_rows: bool = False
+    residual_norms: Doubles | None = None
+    target_rounding: float = 0.0
 
     def inverse_eigenvalues(self, penalties: Doubles) -> Doubles:
         """Return 1 / (eigenvalue + penalty), with one column per penalty."""
         return 1.0 / (self.values[:, None] + penalties)
 
-    def is_reliable_at(self, penalties: Doubles, least_share: float = 1.0) -> NDArray[np.bool_]:
+    def is_reliable_at(
+        self, penalties: Doubles, min_eigenvalue_share: float = 1.0
+    ) -> NDArray[np.bool_]:
         """Return a mask of penalties at which no eigenvalue is pure rounding error.
 
-        The eigenvalues may shrink to `least_share` times their value. A column that is constant up
-        to rounding causes such an eigenvalue. Its direction contributes as much to predictions as
-        any other direction, so that every solver gets a different result.
+        The eigenvalues may shrink to `min_eigenvalue_share` times their value. A column that is
+        constant up to rounding causes such an eigenvalue. Its direction contributes as much to
+        predictions as any other direction, so that every solver gets a different result.
         """
         smallest_eigenvalue = (
-            np.maximum(least_share * self.values.min(initial=np.inf), 0.0) + penalties
+            np.maximum(min_eigenvalue_share * self.values.min(initial=np.inf), 0.0) + penalties
         )
-        return (np.sqrt(smallest_eigenvalue) if self.of_rows else smallest_eigenvalue) > (
-            ROUNDING_SAFETY_FACTOR * EPS * self.noise
+        return (np.sqrt(smallest_eigenvalue) if self.is_from_rows else smallest_eigenvalue) > (
+            ROUNDING_SAFETY_FACTOR * EPS * self.matrix_rounding
         )
 
     def rounding_bound(self, row_length: Doubles, solution_length: Doubles) -> Doubles:
@@ -74,52 +77,55 @@ class Spectrum:
 
         The vectors z and c solve the system for the test row and for the targets.
         """
-        other_length = solution_length if self.dual else row_length
-        return EPS * (row_length * self.noise * solution_length + other_length * self.noise_right)
+        other_length = solution_length if self.is_dual else row_length
+        return EPS * (
+            row_length * self.matrix_rounding * solution_length
+            + other_length * self.target_rounding
+        )
 
 
 @frozen(eq=False)
 class RowCoordinates:
     """Coordinates of rows in an eigenvector basis, computed when needed, block by block.
 
-    The coordinates are reduced by `shift` and, if there are `factors`, each row is multiplied by
-    its factor. Computing few rows at a time keeps them in the processor's cache.
+    The coordinates are reduced by `offset` and, if there are `row_factors`, each row is multiplied
+    by its factor. Computing few rows at a time keeps them in the processor's cache.
     """
 
     rows: Doubles
     vectors: Doubles
-    shift: Doubles
-    factors: Doubles | None = None
+    offset: Doubles
+    row_factors: Doubles | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, row_slice: slice) -> Doubles:
         coordinates: Doubles = self.rows[row_slice] @ self.vectors
-        coordinates -= self.shift
-        if self.factors is not None:
-            coordinates *= self.factors[row_slice, None]
+        coordinates -= self.offset
+        if self.row_factors is not None:
+            coordinates *= self.row_factors[row_slice, None]
         return coordinates
 
-    def across(self, row_slice: slice, buffer: Doubles) -> Doubles:
+    def write_transposed(self, row_slice: slice, buffer: Doubles) -> Doubles:
         """Write a slice's transposed coordinates into `buffer`, which is faster in BLAS."""
         rows = self.rows[row_slice]
         transposed_coordinates: Doubles = np.matmul(
             self.vectors.T, rows.T, out=buffer[:, : len(rows)]
         )
-        transposed_coordinates -= self.shift[:, None]
-        if self.factors is not None:
-            transposed_coordinates *= self.factors[row_slice]
+        transposed_coordinates -= self.offset[:, None]
+        if self.row_factors is not None:
+            transposed_coordinates *= self.row_factors[row_slice]
         return transposed_coordinates
 
     @property
-    def longest(self) -> float:
+    def max_norm(self) -> float:
         """Upper bound on the length of the coordinates of all rows, without their factors."""
         squared_lengths = np.einsum("ij,ij->i", self.rows, self.rows)
-        return float(np.sqrt(squared_lengths.max(initial=0.0)) + np.linalg.norm(self.shift))
+        return float(np.sqrt(squared_lengths.max(initial=0.0)) + np.linalg.norm(self.offset))
 
 
-def from_product(
+def decompose_product(
     product: Doubles,
     targets_product: Doubles,
     *,
@@ -144,10 +150,10 @@ def from_product(
     largest_eigenvalue = float(np.abs(eigenvalues[[0, -1]]).max())
     noise += largest_eigenvalue * min(1.0, EIGENVALUE_SAFETY_FACTOR / len(eigenvalues) ** 0.5)
     targets_product = vectors.T @ targets_product
-    return Spectrum(vectors, eigenvalues, targets_product, noise, dual, noise_right=noise_right)
+    return Spectrum(vectors, eigenvalues, targets_product, noise, dual, target_rounding=noise_right)
 
 
-def from_rows(
+def decompose_rows(
     Z: Doubles,
     T: Doubles,
     *,
@@ -162,26 +168,28 @@ def from_rows(
     from scipy.linalg import svd
 
     if not Z.size:
-        no_values = np.empty(0)
-        no_targets = np.empty((0, T.shape[1]))
+        empty_values = np.empty(0)
+        empty_targets = np.empty((0, T.shape[1]))
         return Spectrum(
-            np.empty((Z.shape[1], 0)), no_values, no_targets, 0.0, of_rows=True
-        ), no_values
+            np.empty((Z.shape[1], 0)), empty_values, empty_targets, 0.0, is_from_rows=True
+        ), empty_values
     left_vectors, singular_values, right_vectors = svd(Z, full_matrices=False, check_finite=False)
     is_retained = singular_values > cutoff * singular_values[0]
     target_coordinates = left_vectors[:, is_retained].T @ T
     spectrum = Spectrum(
         vectors=right_vectors[is_retained].T,
         values=singular_values[is_retained] ** 2,
-        right=singular_values[is_retained, None] * target_coordinates,
-        noise=float(singular_values[0]) + noise,
-        of_rows=True,
-        rest=np.linalg.norm(T - left_vectors[:, is_retained] @ target_coordinates, axis=0),
+        target_coordinates=singular_values[is_retained, None] * target_coordinates,
+        matrix_rounding=float(singular_values[0]) + noise,
+        is_from_rows=True,
+        residual_norms=np.linalg.norm(
+            T - left_vectors[:, is_retained] @ target_coordinates, axis=0
+        ),
     )
     return spectrum, singular_values
 
 
-def contrasts(root_weights: Doubles) -> Doubles:
+def contrast_reflection(root_weights: Doubles) -> Doubles:
     """Return the vector v of the reflection I − v v' that maps root weights onto the first axis.
 
     After the reflection, the other axes of m rows are contrasts: m − 1 coordinates that do not
@@ -204,7 +212,7 @@ def predictions_at(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles)
     """
     inverse_eigenvalues, target_coordinates = (
         spectrum.inverse_eigenvalues(penalties),
-        spectrum.right,
+        spectrum.target_coordinates,
     )
     coefficients = inverse_eigenvalues[:, :, None] * target_coordinates[:, None, :]
     n_directions, n_penalties, n_targets = coefficients.shape
@@ -212,18 +220,24 @@ def predictions_at(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles)
     return predictions.reshape(n_penalties, n_targets, len(coordinates)).transpose(0, 2, 1)
 
 
-def lengths_of_coefficients(spectrum: Spectrum, penalties: Doubles, scale: Doubles) -> Doubles:
+def max_coefficient_norms(
+    spectrum: Spectrum, penalties: Doubles, target_scales: Doubles
+) -> Doubles:
     """Return, for each penalty, the length of the longest coefficient vector of any target."""
-    root_eigenvalues = np.sqrt(np.maximum(spectrum.values, 0.0))[:, None] if spectrum.dual else 1.0
-    return longest_solutions((spectrum.right * root_eigenvalues / scale).T, spectrum, penalties)
+    root_eigenvalues = (
+        np.sqrt(np.maximum(spectrum.values, 0.0))[:, None] if spectrum.is_dual else 1.0
+    )
+    return max_solution_norms(
+        (spectrum.target_coordinates * root_eigenvalues / target_scales).T, spectrum, penalties
+    )
 
 
 def rounding_bounds_at(
     coordinates: Doubles | RowCoordinates,
-    longest_row: float,
+    max_row_norm: float,
     spectrum: Spectrum,
     penalties: Doubles,
-    scale: Doubles,
+    target_scales: Doubles,
     *,
     sufficient_bound: float = 0.0,
 ) -> Doubles:
@@ -233,32 +247,34 @@ def rounding_bounds_at(
     product change a prediction by z'E c, where z and c solve the system for the test row x and for
     the targets. Rounding errors E in the rows change it by z'E'(residual) + (Zz)'E w, where w are
     the coefficients, and by x'E'c if x lies outside the range of Z. No row is longer than
-    `longest_row`.
+    `max_row_norm`.
     """
     if not len(spectrum.values) or not len(coordinates):
         return np.zeros(len(penalties))
-    solution_length = longest_solutions((spectrum.right / scale).T, spectrum, penalties)
-    if not spectrum.of_rows and sufficient_bound > 0 and spectrum.values[0] >= 0:
+    solution_length = max_solution_norms(
+        (spectrum.target_coordinates / target_scales).T, spectrum, penalties
+    )
+    if not spectrum.is_from_rows and sufficient_bound > 0 and spectrum.values[0] >= 0:
         largest_row_solution = _length(coordinates) / (spectrum.values[0] + penalties)
         rough_bounds: Doubles = spectrum.rounding_bound(largest_row_solution, solution_length)
         if (rough_bounds <= sufficient_bound).all():
             return rough_bounds
     if isinstance(coordinates, RowCoordinates):
         coordinates = coordinates[:]
-    row_solution_length = longest_solutions(coordinates, spectrum, penalties)
-    if not spectrum.of_rows:
+    row_solution_length = max_solution_norms(coordinates, spectrum, penalties)
+    if not spectrum.is_from_rows:
         return spectrum.rounding_bound(row_solution_length, solution_length)
     row_weights_length, target_weights_length = _dual_lengths(
-        coordinates, spectrum, penalties, scale
+        coordinates, spectrum, penalties, target_scales
     )
     residual_length = penalties * target_weights_length
-    if spectrum.rest is not None:
-        residual_length = residual_length + (spectrum.rest / scale).max()
+    if spectrum.residual_norms is not None:
+        residual_length = residual_length + (spectrum.residual_norms / target_scales).max()
     n_columns, n_directions = spectrum.vectors.shape
-    unexplained_length = longest_row if n_directions < n_columns else 0.0
+    unexplained_length = max_row_norm if n_directions < n_columns else 0.0
     return (
         EPS
-        * spectrum.noise
+        * spectrum.matrix_rounding
         * (
             row_solution_length * residual_length
             + row_weights_length * solution_length
@@ -267,13 +283,13 @@ def rounding_bounds_at(
     )
 
 
-def doubts_of_cholesky(
+def cholesky_rounding_bounds(
     coordinates: Doubles,
     test_rows: Doubles,
     product_diagonal: Doubles,
     spectrum: Spectrum,
     penalties: Doubles,
-    scale: Doubles,
+    target_scales: Doubles,
     *,
     is_wide: bool,
 ) -> Doubles:
@@ -288,11 +304,11 @@ def doubts_of_cholesky(
         return np.zeros(len(penalties))
     if is_wide:
         row_weights_length, target_weights_length = _dual_lengths(
-            coordinates, spectrum, penalties, scale
+            coordinates, spectrum, penalties, target_scales
         )
-        if spectrum.rest is not None and spectrum.rest.any():
+        if spectrum.residual_norms is not None and spectrum.residual_norms.any():
             target_weights_length = target_weights_length + (
-                spectrum.rest / scale
+                spectrum.residual_norms / target_scales
             ).max() / np.maximum(penalties, EPS)
         return (
             EPS
@@ -310,7 +326,7 @@ def doubts_of_cholesky(
     inflation = (penalised_diagonal * inverse_diagonal).sum(axis=0)
     row_lengths = np.sqrt((test_rows**2 @ (1.0 / penalised_diagonal)).max(axis=0))
     largest_coefficients = np.zeros(len(penalties))
-    for target_coordinates in (spectrum.right / scale).T:
+    for target_coordinates in (spectrum.target_coordinates / target_scales).T:
         coefficients = spectrum.vectors @ (inverse_eigenvalues * target_coordinates[:, None])
         largest_coefficients = np.maximum(
             largest_coefficients, np.sqrt((penalised_diagonal * coefficients**2).sum(axis=0))
@@ -318,7 +334,7 @@ def doubts_of_cholesky(
     return EPS * inflation * row_lengths * largest_coefficients
 
 
-def longest_solutions(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
+def max_solution_norms(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
     """Return, for each penalty, the largest length of a row of coordinates / (d + penalty)."""
     return np.sqrt((coordinates**2 @ spectrum.inverse_eigenvalues(penalties) ** 2).max(axis=0))
 
@@ -326,16 +342,18 @@ def longest_solutions(coordinates: Doubles, spectrum: Spectrum, penalties: Doubl
 def _length(coordinates: Doubles | RowCoordinates) -> float:
     """Return an upper bound on the Euclidean length of the longest row of coordinates."""
     if isinstance(coordinates, RowCoordinates):
-        return coordinates.longest
+        return coordinates.max_norm
     return float(np.sqrt(np.einsum("ij,ij->i", coordinates, coordinates).max()))
 
 
 def _dual_lengths(
-    coordinates: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
+    coordinates: Doubles, spectrum: Spectrum, penalties: Doubles, target_scales: Doubles
 ) -> tuple[Doubles, Doubles]:
     """Return the lengths of Zz and c, the training rows' weights for a test row and the targets."""
     singular_values = np.sqrt(spectrum.values)
-    row_weights_length = longest_solutions(coordinates * singular_values, spectrum, penalties)
-    return row_weights_length, longest_solutions(
-        (spectrum.right / singular_values[:, None] / scale).T, spectrum, penalties
+    row_weights_length = max_solution_norms(coordinates * singular_values, spectrum, penalties)
+    return row_weights_length, max_solution_norms(
+        (spectrum.target_coordinates / singular_values[:, None] / target_scales).T,
+        spectrum,
+        penalties,
     )

@@ -5,7 +5,7 @@ Modules of scores of whole test sets are imported when the names of these scores
 
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.registry import no_attribute
+from truerisk.core.registry import make_attribute_error
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.row_losses import (
     Absolute,
@@ -62,10 +62,10 @@ __all__ = [
 if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
 
     def __getattr__(name: str) -> Any:
-        if name in (losses_by_name := registry.by_name()):
+        if name in (losses_by_name := registry.entries_by_object_name()):
             return losses_by_name[name].load()
-        raise no_attribute("truerisk.losses", name, __dir__())
+        raise make_attribute_error("truerisk.losses", name, __dir__())
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *registry.by_name()})
+    return sorted({*__all__, *registry.entries_by_object_name()})

@@ -22,7 +22,7 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Events, Loss, class_code
 
-OverClasses = Literal["macro", "weighted"]
+ClassAverage = Literal["macro", "weighted"]
 
 
 class OneClassScore(Loss):
@@ -33,7 +33,7 @@ class OneClassScore(Loss):
     ("weighted").
     """
 
-    def __init__(self, average: OverClasses | None = None, positive: Any = None) -> None:
+    def __init__(self, average: ClassAverage | None = None, positive: Any = None) -> None:
         if average not in (None, "macro", "weighted"):
             raise UnknownName(f"average={average!r} is unknown; use 'macro', 'weighted' or None.")
         if average is not None and positive is not None:
@@ -62,7 +62,7 @@ class OneClassScore(Loss):
 
     @override
     def events(self, data: Data) -> Events | None:
-        return Events.of_class(data, self.rated(data))
+        return Events.from_class(data, self.rated(data))
 
     @override
     def of_class(self, positive: Any) -> Self:
@@ -73,7 +73,7 @@ class OneClassScore(Loss):
         return copied_loss
 
 
-STEP = 1e-20
+COMPLEX_STEP = 1e-20
 
 
 class _ConfusionLoss(Loss):
@@ -85,7 +85,7 @@ class _ConfusionLoss(Loss):
     wants_two = False  # True if the test set must contain two classes.
 
     def events(self, data: Data) -> Events | None:
-        return Events.of_class(data)
+        return Events.from_class(data)
 
     @abstractmethod
     def _score(
@@ -96,7 +96,7 @@ class _ConfusionLoss(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        tables = self._tables(data, rows, answers, weights)
+        tables = self._confusion_tables(data, rows, answers, weights)
         return self.perfect - self._score(*np.moveaxis(tables, 1, 0))
 
     def influences(
@@ -107,10 +107,13 @@ class _ConfusionLoss(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        tables, influences = self._tables(data, rows, answers, weights), np.empty(answers.shape)
-        truth, answers, _ = self._codes(data, rows, answers)
+        tables, influences = (
+            self._confusion_tables(data, rows, answers, weights),
+            np.empty(answers.shape),
+        )
+        truth, answers, _ = self._encode_labels(data, rows, answers)
         for influences_of_rows, table, labels in zip(influences, tables, answers, strict=True):
-            hit_slopes, true_slopes, predicted_slopes = self._slopes(table)
+            hit_slopes, true_slopes, predicted_slopes = self._score_derivatives(table)
             # The last entry is for labels of no class (code -1).
             predicted_slopes = np.append(predicted_slopes, 0.0)
             slopes = (
@@ -124,7 +127,7 @@ class _ConfusionLoss(Loss):
     def of_one_row(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        tables = self._tables(data, rows, answers, weights)
+        tables = self._confusion_tables(data, rows, answers, weights)
         return np.array([self._largest_change(table, len(rows)) for table in tables])
 
     def _largest_change(self, table: np.ndarray, n_rows: int) -> float:
@@ -150,22 +153,22 @@ class _ConfusionLoss(Loss):
                     changed_tables.append(changed_table)
         if not changed_tables:
             return 0.0
-        differences = self._score(*np.moveaxis(np.array(changed_tables), 1, 0)) - self._score(
+        score_changes = self._score(*np.moveaxis(np.array(changed_tables), 1, 0)) - self._score(
             *table
         )
-        return float(np.abs(differences).max())
+        return float(np.abs(score_changes).max())
 
-    def _codes(
+    def _encode_labels(
         self, data: Data, rows: np.ndarray, labels: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Return class codes of true and predicted labels, and the table's number of classes."""
         return data.codes_of(rows), labels, data.n_classes
 
-    def _tables(
+    def _confusion_tables(
         self, data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
         """Return `(n_candidates, 3, n_classes)` weights of each class's hits, rows, predictions."""
-        truth, predictions, n_classes = self._codes(data, rows, predictions)
+        truth, predictions, n_classes = self._encode_labels(data, rows, predictions)
         row_weights = (
             np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
         )
@@ -179,21 +182,22 @@ class _ConfusionLoss(Loss):
             table[2] = np.bincount(labels[is_known_label], row_weights[is_known_label], n_classes)
         return tables
 
-    def _slopes(self, table: np.ndarray) -> np.ndarray:
+    def _score_derivatives(self, table: np.ndarray) -> np.ndarray:
         """Return the derivatives of the score with respect to every weight of a confusion table."""
-        steps = 1j * STEP * np.eye(table.size).reshape(-1, *table.shape)
-        stepped_scores = self._score(*np.moveaxis(table + steps, 1, 0))
-        return np.asarray(stepped_scores.imag / STEP).reshape(table.shape)
+        complex_steps = 1j * COMPLEX_STEP * np.eye(table.size).reshape(-1, *table.shape)
+        stepped_scores = self._score(*np.moveaxis(table + complex_steps, 1, 0))
+        return np.asarray(stepped_scores.imag / COMPLEX_STEP).reshape(table.shape)
 
     def _check_test_set(self, true_weights: np.ndarray, n_rows: int) -> None:
         """Raise Refusal if the test set lacks rows that the score needs."""
         if self.wants_two and np.count_nonzero(true_weights) < 2:
-            self._refuse("rows of two classes", n_rows, "holds a single class")
+            self._refuse_test_set("rows of two classes", n_rows, "holds a single class")
 
-    def _refuse(self, needed: str, n_rows: int, lack: str) -> None:
+    def _refuse_test_set(self, needed_rows: str, n_rows: int, missing_rows_text: str) -> None:
         raise Refusal(
-            f"loss '{self.name}' needs {needed} in every test set, and one of {n_rows} rows "
-            f"{lack}; use fewer folds, or 'f1 pooled', say, which takes all answers as one set."
+            f"loss '{self.name}' needs {needed_rows} in every test set, and one of {n_rows} rows "
+            f"{missing_rows_text}; use fewer folds, or 'f1 pooled', say, which takes all answers "
+            "as one set."
         )
 
 
@@ -255,10 +259,10 @@ class GMean(_ConfusionLoss):
         recalls = np.where(is_present, _ratio(hit_weights, true_weights), 1.0)
         return np.asarray(recalls.prod(axis=-1) ** (1 / is_present.sum(axis=-1)))
 
-    def _slopes(self, table: np.ndarray) -> np.ndarray:
+    def _score_derivatives(self, table: np.ndarray) -> np.ndarray:
         hit_weights, true_weights, _ = table
         half_row = true_weights[true_weights > 0].min() / 2 if (true_weights > 0).any() else 0.0
-        return super()._slopes(
+        return super()._score_derivatives(
             np.array([np.where(hit_weights > 0, hit_weights, half_row), true_weights, table[2]])
         )
 
@@ -350,11 +354,11 @@ class _OneClassLoss(OneClassScore, _ConfusionLoss):
 
     needs_positive = True
 
-    def _codes(
+    def _encode_labels(
         self, data: Data, rows: np.ndarray, labels: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """Return the codes 1 for the rated class, 0 for other classes, -1 for unknown labels."""
-        truth, labels, n_classes = super()._codes(data, rows, labels)
+        truth, labels, n_classes = super()._encode_labels(data, rows, labels)
         rated_code = self.rated(data)
         if rated_code is None or (rated_code, n_classes) == (1, 2):
             return truth, labels, n_classes
@@ -374,19 +378,19 @@ class _OneClassLoss(OneClassScore, _ConfusionLoss):
         self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
     ) -> np.ndarray:
         scores = self._class_scores(hit_weights, true_weights, predicted_weights)
-        if self._rates_one(true_weights):
+        if self._rates_one_class(true_weights):
             return np.asarray(scores[..., 1])
         if self.over_classes == "weighted":
             return np.asarray((true_weights * scores).sum(axis=-1) / true_weights.sum(axis=-1))
         return _mean(scores, (true_weights.real > 0) | (predicted_weights.real > 0))
 
-    def _rates_one(self, true_weights: np.ndarray) -> bool:
+    def _rates_one_class(self, true_weights: np.ndarray) -> bool:
         return self.over_classes is None and true_weights.shape[-1] == 2
 
     def _check_test_set(self, true_weights: np.ndarray, n_rows: int) -> None:
         super()._check_test_set(true_weights, n_rows)
-        if self.needs_positive and self._rates_one(true_weights) and not true_weights[1]:
-            self._refuse("rows of the positive class", n_rows, "holds none")
+        if self.needs_positive and self._rates_one_class(true_weights) and not true_weights[1]:
+            self._refuse_test_set("rows of the positive class", n_rows, "holds none")
 
 
 class FBeta(_OneClassLoss):
@@ -427,7 +431,7 @@ class FBeta(_OneClassLoss):
     name = "f1"
 
     def __init__(
-        self, beta: float = 1.0, average: OverClasses | None = None, positive: Any = None
+        self, beta: float = 1.0, average: ClassAverage | None = None, positive: Any = None
     ) -> None:
         value: object = beta
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < np.inf:
@@ -439,8 +443,10 @@ class FBeta(_OneClassLoss):
     def _class_scores(
         self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
     ) -> np.ndarray:
-        square = self.beta**2
-        return _ratio((1 + square) * hit_weights, square * true_weights + predicted_weights)
+        beta_squared = self.beta**2
+        return _ratio(
+            (1 + beta_squared) * hit_weights, beta_squared * true_weights + predicted_weights
+        )
 
 
 class Precision(_OneClassLoss):
@@ -573,12 +579,12 @@ class Specificity(_OneClassLoss):
         rated_code = self.rated(data)
         if rated_code is None or data.n_classes > 2:
             return None  # The rows of all other classes together are rarely few.
-        return Events.of_class(data, 1 - rated_code)
+        return Events.from_class(data, 1 - rated_code)
 
     def _score(
         self, hit_weights: np.ndarray, true_weights: np.ndarray, predicted_weights: np.ndarray
     ) -> np.ndarray:
-        if self._rates_one(true_weights):
+        if self._rates_one_class(true_weights):
             return _ratio(hit_weights[..., 0], true_weights[..., 0])
         return super()._score(hit_weights, true_weights, predicted_weights)
 
@@ -590,8 +596,8 @@ class Specificity(_OneClassLoss):
 
     def _check_test_set(self, true_weights: np.ndarray, n_rows: int) -> None:
         super()._check_test_set(true_weights, n_rows)
-        if self._rates_one(true_weights) and not true_weights[0]:
-            self._refuse("rows of the negative class", n_rows, "holds none")
+        if self._rates_one_class(true_weights) and not true_weights[0]:
+            self._refuse_test_set("rows of the negative class", n_rows, "holds none")
 
 
 def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:

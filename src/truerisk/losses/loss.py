@@ -14,13 +14,13 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 
-from truerisk.core.arguments import Extensible, Renamed, mention
+from truerisk.core.arguments import Extensible, RenamedAttribute, mention
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.plain_values import to_plain
-from truerisk.data.data import Data, TaskWord
+from truerisk.core.plain_values import to_json_value
+from truerisk.data.data import Data, TaskName
 from truerisk.plan.answers import Response
 from truerisk.results.interval import Scale
 
@@ -30,14 +30,14 @@ Average = Literal["pooled", "fold", "rows by fold"]
 "rows by fold" is the mean over folds for losses of rows, and the usual average for other losses.
 """
 
-IN_TIME: tuple[TaskWord, ...] = ("survival",)
-ANY_TIME = (0.0, np.inf, "give a time of y, such as 5")
+SURVIVAL_TASKS: tuple[TaskName, ...] = ("survival",)
+TIME_LIMITS_AND_HINT = (0.0, np.inf, "give a time of y, such as 5")
 
-AUC = "truerisk.losses.rank_scores:AUC"
-AVERAGE_PRECISION = "truerisk.losses.rank_scores:AveragePrecision"
+AUC_IMPORT_PATH = "truerisk.losses.rank_scores:AUC"
+AVERAGE_PRECISION_PATH = "truerisk.losses.rank_scores:AveragePrecision"
 """Import paths of rank scores, so that the class of a loss is compared without an import."""
 
-NO_PREDICTIONS = (
+NO_PREDICTIONS_MESSAGE = (
     "{} compares answers with y, and this model makes no predictions of y: rate it by "
     f"{mention('scoring')}, a function of (estimator, X, y)."
 )
@@ -64,16 +64,16 @@ they are wide (`python -m benchmarks.unseen --events`, docs/checks.md).
 class Events:
     """Number of the rows that a score mainly depends on, and a noun such as "rows of class 'ill'".
 
-    With fewer than `enough` of them the score moves much with each, and its interval may be too
-    narrow.
+    With fewer than `sufficient_count` of them the score moves much with each, and its interval may
+    be too narrow.
     """
 
     count: int
     noun: str
-    enough: int = ENOUGH_EVENTS
+    sufficient_count: int = ENOUGH_EVENTS
 
     @classmethod
-    def of_class(
+    def from_class(
         cls, data: Data, code_of_class: int | None = None, n_enough: int = ENOUGH_EVENTS
     ) -> Events:
         """Count the rows of a class, by default of the rarest class."""
@@ -107,9 +107,9 @@ class Loss(Extensible, ABC):
     """
 
     name: str
-    word = Renamed("name")
+    word = RenamedAttribute("name")
     response: Response
-    tasks: tuple[TaskWord, ...] = ("classification",)
+    tasks: tuple[TaskName, ...] = ("classification",)
     per_row: ClassVar[bool]
     binary: bool = False  # True if the loss counts errors (0 or 1 per row).
     lower: float | None = 0.0
@@ -316,7 +316,7 @@ class Loss(Extensible, ABC):
             The class, or None if the loss refers to all classes.
         """
         code = self.rated(data)
-        return None if code is None else to_plain(data.label(code))
+        return None if code is None else to_json_value(data.label(code))
 
     def of_class(self, positive: Any) -> Self:
         """Return the loss for this class, if it is a score of one class that has no class yet.
@@ -366,16 +366,16 @@ class Loss(Extensible, ABC):
             The checked rows of the call.
         """
         if data.task == "other" and data.task not in self.tasks:
-            raise Refusal(NO_PREDICTIONS.format(self.name))
+            raise Refusal(NO_PREDICTIONS_MESSAGE.format(self.name))
         if data.task not in self.tasks:
-            losses_by_task = {
+            suggested_losses_by_task = {
                 "classification": "zero-one, log or brier",
                 "regression": "squared or absolute",
                 "survival": "concordance, integrated-brier or brier-at-5, say",
             }
             raise Refusal(
                 f"loss '{self.name}' is not defined for {data.task}; use "
-                f"{losses_by_task[data.task]}."
+                f"{suggested_losses_by_task[data.task]}."
             )
 
     def score(self, risk: Risks) -> Risks:

@@ -21,7 +21,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_from
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.losses.loss import NO_PREDICTIONS, Loss, RowLoss
+from truerisk.losses.loss import NO_PREDICTIONS_MESSAGE, Loss, RowLoss
 from truerisk.losses.row_losses import Log, registry
 
 DEFAULT_LOSSES = {"classification": "zero-one", "regression": "squared", "survival": "concordance"}
@@ -44,22 +44,22 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
     if isinstance(loss, Scoring):
         name, loss = loss.name, loss.loss_for(data, positive)
     if data.task == "other" and not isinstance(loss, Loss):
-        raise Refusal(NO_PREDICTIONS.format(repr_on_one_line(loss)))
+        raise Refusal(NO_PREDICTIONS_MESSAGE.format(repr_on_one_line(loss)))
     if isinstance(loss, Loss):
         check_has_name("loss", loss)
         # The copy is changed by its check; the original may be used again.
         checked_loss = copy(loss)
     elif isinstance(loss, str):
-        checked_loss = _by_name(loss, data, positive)
+        checked_loss = _loss_by_name(loss, data, positive)
     else:
-        checked_loss = _by_function(loss, data, positive)
+        checked_loss = _loss_by_function(loss, data, positive)
     if name:
         checked_loss.name = name
     if positive is not None:
         checked_loss = checked_loss.of_class(positive)
     checked_loss.check(data)
     if isinstance(loss, RowLoss) and not is_from(loss, "truerisk"):
-        _user_losses().try_rows(loss, data)
+        _import_user_losses().check_row_losses(loss, data)
     return checked_loss
 
 
@@ -83,7 +83,7 @@ def _pooled_loss(scoring: Scoring, data: Data, positive: Any) -> Loss:
     return loss
 
 
-def may_be_name(name: Any) -> bool:
+def may_be_loss_name(name: Any) -> bool:
     """Return True if a text is the name of a loss or a score, whatever the data."""
     from sklearn.metrics import get_scorer_names
 
@@ -93,38 +93,40 @@ def may_be_name(name: Any) -> bool:
     return name in registry or name in get_scorer_names()
 
 
-def _by_name(name: str, data: Data, positive: Any) -> Loss:
+def _loss_by_name(name: str, data: Data, positive: Any) -> Loss:
     """Return the loss of a name of this package (it may contain a number), or of scikit-learn."""
     if name == "cost":
         raise Refusal("loss 'cost' needs its matrix: scoring=tr.losses.Cost([[0, 1], [5, 0]]).")
-    if name in AT_HORIZON:
+    if name in HORIZON_LOSS_NAMES:
         raise Refusal(f"loss '{name}' needs its time: such as '{name}-5'.")
     if name in registry:
         loss: Loss = registry.load(name)()
         return loss
     if f"{name}-".startswith(CLIPPED_LOG_PREFIX):
         return _clipped_log(name)
-    return loss_at_horizon(name) or scorer_losses().loss_of_name(name, data, positive)
+    return loss_at_horizon(name) or import_scorer_losses().loss_from_scorer_name(
+        name, data, positive
+    )
 
 
-def _by_function(loss: Any, data: Data, positive: Any) -> Loss:
+def _loss_by_function(loss: Any, data: Data, positive: Any) -> Loss:
     """Return the loss of a user's function or of a scorer; raise if the argument is neither."""
     refuse_class("scoring", loss)
     if not callable(loss):
         text = escape_and_truncate(" ".join(repr(loss).split()), 80)
-        matrix = isinstance(loss, list | np.ndarray)
-        hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if matrix else ""
+        is_matrix = isinstance(loss, list | np.ndarray)
+        hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
         raise UnknownName(
             f"{mention('scoring', loss, text)} is neither a word ({', '.join(registry)}), a "
             f"function of (y_true, y_pred), nor a scikit-learn scorer.{hint}"
         )
-    user_loss_module = _user_losses()
+    user_loss_module = _import_user_losses()
     if user_loss_module.is_loss_function(loss):
-        return user_loss_module.loss_of_function(loss, data)
-    return scorer_losses().loss_of_scorer(loss, data, positive)
+        return user_loss_module.loss_from_function(loss, data)
+    return import_scorer_losses().loss_from_scorer(loss, data, positive)
 
 
-AT_HORIZON = ("brier-at", "auc-at")
+HORIZON_LOSS_NAMES = ("brier-at", "auc-at")
 """Names of losses of survival outcomes at one horizon, without the horizon."""
 
 
@@ -135,7 +137,7 @@ def loss_at_horizon(name: str) -> Loss | None:
     ((2.5,), None)
     """
     loss_name, _, horizon_text = name.rpartition("-")
-    if loss_name not in AT_HORIZON:
+    if loss_name not in HORIZON_LOSS_NAMES:
         return None
     loss_class = registry.load(loss_name)
     try:
@@ -182,28 +184,30 @@ class Scoring:
         package.
         """
         refuse_class("scoring", self.score)
-        if callable(self.score) and not _user_losses().is_loss_function(self.score):
-            return scorer_losses().loss_or_negative_score(self.score, data, positive)
-        if not isinstance(self.score, str) or _is_only_ours(self.score):
+        if callable(self.score) and not _import_user_losses().is_loss_function(self.score):
+            return import_scorer_losses().loss_or_negative_score(self.score, data, positive)
+        if not isinstance(self.score, str) or _is_unknown_to_sklearn(self.score):
             return self.score
-        scorers = scorer_losses()
+        scorer_module = import_scorer_losses()
         if data.task == "other":  # A density estimator predicts neither labels nor numbers.
-            return scorers.negative_score_named(self.score) or self.score
-        return scorers.loss_equal_to_scorer(self.score, data.n_classes, positive) or self.score
+            return scorer_module.negative_score_named(self.score) or self.score
+        return (
+            scorer_module.loss_equal_to_scorer(self.score, data.n_classes, positive) or self.score
+        )
 
 
-SHARED_NAMES = ("f1", "precision", "recall", "r2")
+NAMES_SHARED_WITH_SKLEARN = ("f1", "precision", "recall", "r2")
 """Names of this package that scikit-learn uses as well."""
 
 
-def _is_only_ours(name: str) -> bool:
+def _is_unknown_to_sklearn(name: str) -> bool:
     """Return True for a name of this package that scikit-learn does not know."""
-    if name.rpartition("-")[0] in AT_HORIZON or f"{name}-".startswith(CLIPPED_LOG_PREFIX):
+    if name.rpartition("-")[0] in HORIZON_LOSS_NAMES or f"{name}-".startswith(CLIPPED_LOG_PREFIX):
         return True
-    return name in registry and name not in SHARED_NAMES
+    return name in registry and name not in NAMES_SHARED_WITH_SKLEARN
 
 
-def scorer_losses() -> ModuleType:
+def import_scorer_losses() -> ModuleType:
     """Import the module that makes losses of scikit-learn's scorers and their names."""
     check_present("truerisk.losses.scorer_losses")
     from truerisk.losses import scorer_losses as branch
@@ -211,7 +215,7 @@ def scorer_losses() -> ModuleType:
     return branch
 
 
-def _user_losses() -> ModuleType:
+def _import_user_losses() -> ModuleType:
     """Import the module that makes losses of users' functions and tries users' losses."""
     check_present("truerisk.losses.user_losses")
     from truerisk.losses import user_losses as branch
@@ -219,14 +223,14 @@ def _user_losses() -> ModuleType:
     return branch
 
 
-def split_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]]:
+def split_scoring(scoring: Any, selecting_score_name: Any = None) -> tuple[Any, list[Scoring]]:
     """Return the score that chooses, and the further scores.
 
     Parameters
     ----------
     scoring : str, Loss, callable, list or dict, or None
         What a user requests; None is the default loss of the data.
-    chooser : str, optional
+    selecting_score_name : str, optional
         Name of the score that chooses among several; by default it is the first one.
 
     Returns
@@ -238,22 +242,22 @@ def split_scoring(scoring: Any, chooser: Any = None) -> tuple[Any, list[Scoring]
     """
     if scoring is None or isinstance(scoring, Scoring):
         return scoring, []
-    if not are_several(scoring):
+    if not has_several_scores(scoring):
         return Scoring(scoring), []
     score_by_name, is_dict = scores_by_name(scoring), isinstance(scoring, Mapping)
-    chooser_name = (
-        chooser
-        if isinstance(chooser, str) and chooser in score_by_name
+    selecting_name = (
+        selecting_score_name
+        if isinstance(selecting_score_name, str) and selecting_score_name in score_by_name
         else next(iter(score_by_name))
     )
-    choosing_score = Scoring(score_by_name.pop(chooser_name), chooser_name if is_dict else "")
-    return choosing_score, [
+    selecting_score = Scoring(score_by_name.pop(selecting_name), selecting_name if is_dict else "")
+    return selecting_score, [
         Scoring(score, name if is_dict or isinstance(score, str) else "")
         for name, score in score_by_name.items()
     ]
 
 
-def are_several(scoring: Any) -> bool:
+def has_several_scores(scoring: Any) -> bool:
     """Return True for several scores: a list, a tuple, a set or a dict of them."""
     return isinstance(scoring, list | tuple | set | Mapping)
 
@@ -270,9 +274,9 @@ def scores_by_name(scoring: Any) -> dict[str, Any]:
     elements = sorted(scoring, key=str) if isinstance(scoring, set) else list(scoring)
     is_dict = isinstance(scoring, Mapping)
     scores = [scoring[element] for element in elements] if is_dict else elements
-    names = elements if is_dict else [_name(score) for score in elements]
-    is_named = names and all(isinstance(name, str) and name for name in names)
-    if not is_named or not all(map(_is_score, scores)):
+    names = elements if is_dict else [_score_name(score) for score in elements]
+    has_valid_names = names and all(isinstance(name, str) and name for name in names)
+    if not has_valid_names or not all(map(_is_score, scores)):
         is_matrix = any(isinstance(score, list | tuple) for score in scores)
         hint = " A matrix of costs is given as scoring=tr.losses.Cost(matrix)." if is_matrix else ""
         raise BadArgument(
@@ -288,7 +292,7 @@ def _is_score(score: Any) -> bool:
     return isinstance(score, str | Loss) or (callable(score) and not isinstance(score, type))
 
 
-def _name(score: Any) -> str | None:
+def _score_name(score: Any) -> str | None:
     """Return the name of an element of a list of scores, or None if it is no score."""
     if not _is_score(score):
         return None
@@ -296,5 +300,5 @@ def _name(score: Any) -> str | None:
         return score
     if isinstance(score, Loss):
         return score_of_class(score.name, score.positive)
-    name: str = scorer_losses().scorer_name(score)
+    name: str = import_scorer_losses().scorer_name(score)
     return name

@@ -21,8 +21,8 @@ from truerisk.plan.answers import Response
 class _RatedClass:
     """One class against all others: its weight in the mean, its rows, the candidates' scores."""
 
-    share: float
-    positive: np.ndarray
+    mean_weight: float
+    is_positive: np.ndarray
     scores: np.ndarray
 
 
@@ -74,7 +74,7 @@ class _RankScore(OneClassScore):
             The few rows that the value depends on.
         """
         rated_code = None if data.n_classes == 2 else self.rated(data)
-        return Events.of_class(data, rated_code, self.enough_events)
+        return Events.from_class(data, rated_code, self.enough_events)
 
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
@@ -82,7 +82,7 @@ class _RankScore(OneClassScore):
         rated_classes, row_weights = self._rated_classes_and_weights(data, rows, answers, weights)
         return np.asarray(
             sum(
-                rated_class.share * self._losses(rated_class, row_weights)
+                rated_class.mean_weight * self._candidate_losses(rated_class, row_weights)
                 for rated_class in rated_classes
             )
         )
@@ -98,20 +98,20 @@ class _RankScore(OneClassScore):
         rated_classes, row_weights = self._rated_classes_and_weights(data, rows, answers, weights)
         influences = np.zeros(answers.shape[:2])
         for rated_class, values in zip(
-            rated_classes, self._center_by_class(rated_classes, row_weights, about), strict=True
+            rated_classes, self._reference_losses(rated_classes, row_weights, about), strict=True
         ):
             for influences_of_candidate, scores, value in zip(
                 influences, rated_class.scores, values, strict=True
             ):
-                influences_of_candidate += rated_class.share * self._influence(
-                    scores, rated_class.positive, row_weights, value
+                influences_of_candidate += rated_class.mean_weight * self._influence(
+                    scores, rated_class.is_positive, row_weights, value
                 )
             # One more row of a class increases the class's share.
             if self.over_classes == "weighted" and len(rated_classes) > 1:
-                influences += (rated_class.positive - rated_class.share) * values[:, None]
+                influences += (rated_class.is_positive - rated_class.mean_weight) * values[:, None]
         return influences
 
-    def _center_by_class(
+    def _reference_losses(
         self, rated_classes: Sequence[_RatedClass], row_weights: np.ndarray, about: np.ndarray
     ) -> list[np.ndarray]:
         """Return, for each class, the loss around which its influences are computed.
@@ -120,16 +120,19 @@ class _RankScore(OneClassScore):
         """
         if len(rated_classes) == 1:
             return [about]
-        losses = [self._losses(rated_class, row_weights) for rated_class in rated_classes]
+        losses = [self._candidate_losses(rated_class, row_weights) for rated_class in rated_classes]
         mean = sum(
-            rated_class.share * class_losses
+            rated_class.mean_weight * class_losses
             for rated_class, class_losses in zip(rated_classes, losses, strict=True)
         )
         return [class_losses + about - mean for class_losses in losses]
 
-    def _losses(self, rated_class: _RatedClass, row_weights: np.ndarray) -> np.ndarray:
+    def _candidate_losses(self, rated_class: _RatedClass, row_weights: np.ndarray) -> np.ndarray:
         return np.array(
-            [self._loss(scores, rated_class.positive, row_weights) for scores in rated_class.scores]
+            [
+                self._loss(scores, rated_class.is_positive, row_weights)
+                for scores in rated_class.scores
+            ]
         )
 
     @staticmethod
@@ -225,9 +228,9 @@ class AUC(_RankScore):
         if not np.isfinite(scores).all():
             return float("nan")
         positive_weights, negative_weights, _ = _weights_by_score(scores, positive, weights)
-        negatives_above = negative_weights.sum() - np.cumsum(negative_weights)
+        negative_weight_above = negative_weights.sum() - np.cumsum(negative_weights)
         return float(
-            (positive_weights * (negatives_above + negative_weights / 2)).sum()
+            (positive_weights * (negative_weight_above + negative_weights / 2)).sum()
             / (positive_weights.sum() * negative_weights.sum())
         )
 
@@ -240,15 +243,18 @@ class AUC(_RankScore):
         positive_weights, negative_weights, score_index = _weights_by_score(
             scores, positive, weights
         )
-        share_above = (
+        negative_share_above = (
             negative_weights.sum() - np.cumsum(negative_weights) + negative_weights / 2
         ) / negative_weights.sum()
-        share_below = (np.cumsum(positive_weights) - positive_weights / 2) / positive_weights.sum()
+        positive_share_below = (
+            np.cumsum(positive_weights) - positive_weights / 2
+        ) / positive_weights.sum()
         class_factor = np.where(
             positive, weights.sum() / positive_weights.sum(), weights.sum() / negative_weights.sum()
         )
         influences: np.ndarray = class_factor * (
-            np.where(positive, share_above[score_index], share_below[score_index]) - value
+            np.where(positive, negative_share_above[score_index], positive_share_below[score_index])
+            - value
         )
         return influences
 
@@ -286,10 +292,13 @@ class AUC(_RankScore):
         rated_classes, row_weights = self._rated_classes_and_weights(data, rows, answers, weights)
         pair_variances = np.zeros(len(answers))
         for rated_class, means in zip(
-            rated_classes, self._center_by_class(rated_classes, row_weights, about), strict=True
+            rated_classes, self._reference_losses(rated_classes, row_weights, about), strict=True
         ):
-            weights_by_class = row_weights[rated_class.positive], row_weights[~rated_class.positive]
-            pair_weight = rated_class.share**2 * np.prod(
+            weights_by_class = (
+                row_weights[rated_class.is_positive],
+                row_weights[~rated_class.is_positive],
+            )
+            pair_weight = rated_class.mean_weight**2 * np.prod(
                 [
                     (class_weights @ class_weights) / class_weights.sum() ** 2
                     for class_weights in weights_by_class
@@ -297,9 +306,9 @@ class AUC(_RankScore):
             )
             for candidate, (scores, mean) in enumerate(zip(rated_class.scores, means, strict=True)):
                 positive_weights, negative_weights, _ = _weights_by_score(
-                    scores, rated_class.positive, row_weights
+                    scores, rated_class.is_positive, row_weights
                 )
-                loss = self._loss(scores, rated_class.positive, row_weights)
+                loss = self._loss(scores, rated_class.is_positive, row_weights)
                 tied_share = (
                     positive_weights
                     @ negative_weights
@@ -403,11 +412,13 @@ class AveragePrecision(_RankScore):
         )
         precision, weight_above = _precision(positive_weights, negative_weights)
         own_influence = positive * (precision[score_index] - (1 - value))
-        gain_of_positive, loss_of_any = (
+        gain_from_positive_row, loss_from_any_row = (
             np.cumsum(positive_weights / weight_above),
             np.cumsum(positive_weights * precision / weight_above),
         )
-        influence_on_others = positive * gain_of_positive[score_index] - loss_of_any[score_index]
+        influence_on_others = (
+            positive * gain_from_positive_row[score_index] - loss_from_any_row[score_index]
+        )
         influence: np.ndarray = (
             -(own_influence + influence_on_others) * weights.sum() / positive_weights.sum()
         )
@@ -425,7 +436,7 @@ def _scores_for_class(class_code: int, predictions: np.ndarray) -> np.ndarray:
 
 
 def _weights_by_score(
-    scores: np.ndarray, positive: np.ndarray, weights: np.ndarray
+    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Sum the weights of positive and of negative rows at each distinct score.
 
@@ -434,8 +445,8 @@ def _weights_by_score(
     """
     _, score_index = np.unique(scores, return_inverse=True)
     return (
-        np.bincount(score_index, weights * positive),
-        np.bincount(score_index, weights * ~positive),
+        np.bincount(score_index, weights * is_positive),
+        np.bincount(score_index, weights * ~is_positive),
         score_index,
     )
 
@@ -444,10 +455,10 @@ def _precision(
     positive_weights: np.ndarray, negative_weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the precision among rows at or above each score, and the weight of these rows."""
-    weight_above, positive_above = (
+    weight_above, positive_weight_above = (
         np.cumsum((positive_weights + negative_weights)[::-1])[::-1],
         np.cumsum(positive_weights[::-1])[::-1],
     )
     # Rows of weight 0 contribute nothing.
     safe_weight = np.where(weight_above > 0, weight_above, 1.0)
-    return positive_above / safe_weight, safe_weight
+    return positive_weight_above / safe_weight, safe_weight

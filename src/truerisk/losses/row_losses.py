@@ -14,18 +14,18 @@ import numpy as np
 from truerisk.core.arguments import as_array, check_clip, mention
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.overrides import override
-from truerisk.core.registry import Registry, entries_of_table
+from truerisk.core.registry import Registry, parse_registry_table
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.plan.answers import Answers
 from truerisk.results.finding import Finding
 
 # This bounds the relative rounding error of a mean over a few rows of y.
-ROUNDING = 8 * float(np.finfo(np.float64).eps)
+MAX_RELATIVE_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 registry = Registry(
     "loss",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.losses",
         """
     zero-one  row_losses:ZeroOne  1 for a wrong label, else 0 (classifiers' default)
@@ -253,7 +253,7 @@ def error_sizes(size_function: np.ufunc, predictions: np.ndarray, y: np.ndarray)
     """
     magnitudes: np.ndarray = predictions - y
     size_function(magnitudes, out=magnitudes)
-    is_exact = magnitudes <= size_function(ROUNDING * y)
+    is_exact = magnitudes <= size_function(MAX_RELATIVE_ROUNDING * y)
     if is_exact.any():
         magnitudes[is_exact] = 0.0
     return magnitudes
@@ -313,7 +313,7 @@ class Absolute(RowLoss):
         return losses.mean(axis=2) if losses.ndim == 3 else losses
 
 
-def infinite_findings(predictions: Answers, data: Data, loss: Loss) -> list[tuple[Finding, ...]]:
+def find_infinite_losses(predictions: Answers, data: Data, loss: Loss) -> list[tuple[Finding, ...]]:
     """Find, for each candidate, held-out rows whose true class was predicted with probability 0.
 
     Their log loss is infinite, and so is the mean: a value exists only because of the clip, and no
@@ -331,19 +331,22 @@ def infinite_findings(predictions: Answers, data: Data, loss: Loss) -> list[tupl
         rows[is_tested & (values[prediction_indices, truth] == 0)] for values in predictions.values
     ]
     return [
-        _infinite_finding(np.unique(infinite_rows), rows[is_tested])
-        for infinite_rows in rows_by_candidate
+        _infinite_loss_finding(np.unique(infinite_loss_rows), rows[is_tested])
+        for infinite_loss_rows in rows_by_candidate
     ]
 
 
-def _infinite_finding(infinite_rows: np.ndarray, tested_rows: np.ndarray) -> tuple[Finding, ...]:
+def _infinite_loss_finding(
+    infinite_loss_rows: np.ndarray, tested_rows: np.ndarray
+) -> tuple[Finding, ...]:
     """Return a finding on the tested rows whose log loss is infinite, or none."""
-    if not len(infinite_rows):
+    if not len(infinite_loss_rows):
         return ()
     n_rows = len(np.unique(tested_rows))
     finding = Finding(
         "infinite-loss",
-        f"{len(infinite_rows)} of {n_rows} held-out rows (first: row {infinite_rows[0]}) had "
+        f"{len(infinite_loss_rows)} of {n_rows} held-out rows (first: row {infinite_loss_rows[0]}) "
+        "had "
         "probability 0 for their own class, so the log loss is infinite. The value given counts "
         "that probability as 2.2e-16, as scikit-learn does: it depends on this clip, and there is "
         "no interval.",

@@ -73,7 +73,7 @@ def loss_equal_to_scorer(name: str, n_classes: int, positive: Any = None) -> Los
     """
     if name not in _LOSS_BY_SCORER:
         return None
-    kind_of_y, own_name, arguments = _LOSS_BY_SCORER[name]
+    y_kind, loss_name, arguments = _LOSS_BY_SCORER[name]
     rates_one_class = n_classes == 2 or (n_classes > 2 and positive is not None)
     is_possible = {
         _TWO_CLASSES: rates_one_class,
@@ -81,18 +81,18 @@ def loss_equal_to_scorer(name: str, n_classes: int, positive: Any = None) -> Los
         _NUMERIC_Y: n_classes == 0,
     }
     return (
-        _named_like_scorer(registry.load(own_name)(**arguments), name)
-        if is_possible[kind_of_y]
+        _rename_like_scorer(registry.load(loss_name)(**arguments), name)
+        if is_possible[y_kind]
         else None
     )
 
 
-def _named_like_scorer(loss: Loss, name: str) -> Loss:
+def _rename_like_scorer(loss: Loss, name: str) -> Loss:
     loss.name, loss.usual_average, loss.is_score = name, "fold", True
     return loss
 
 
-def loss_of_name(name: str, data: Data, positive: Any) -> Loss:
+def loss_from_scorer_name(name: str, data: Data, positive: Any) -> Loss:
     """Return the loss that a score name of scikit-learn stands for; raise for an unknown name."""
     equal_loss = loss_equal_to_scorer(name, data.n_classes, positive)
     if equal_loss is not None:
@@ -117,7 +117,7 @@ def loss_or_negative_score(score: Any, data: Data, positive: Any) -> Loss:
     if data.task in ("other", "survival"):
         return NegativeScore(score, name)
     try:
-        return loss_of_scorer(score, data, positive)
+        return loss_from_scorer(score, data, positive)
     except Refusal:
         if getattr(score, "_response_method", None) == "predict":
             raise  # The scorer sees only y and predictions, so that it fails for any model.
@@ -131,9 +131,9 @@ def negative_score_named(name: str) -> NegativeScore | None:
     return NegativeScore(get_scorer(name), name) if name in get_scorer_names() else None
 
 
-def loss_of_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
+def loss_from_scorer(scorer: Callable[..., Any], data: Data, positive: Any = None) -> Loss:
     """Convert a scorer to a loss: one of this package if it has an equal metric."""
-    equal_loss = _loss_equal_to_made_scorer(scorer, data, positive)
+    equal_loss = _loss_equal_to_scorer_object(scorer, data, positive)
     return ScorerLoss(scorer, scorer_name(scorer), data) if equal_loss is None else equal_loss
 
 
@@ -150,7 +150,7 @@ def scorer_name(scorer: Any) -> str:
     return f"{name}({arguments_text})" if arguments_text else name
 
 
-def _loss_equal_to_made_scorer(scorer: Any, data: Data, positive: Any) -> Loss | None:
+def _loss_equal_to_scorer_object(scorer: Any, data: Data, positive: Any) -> Loss | None:
     """Return the loss of this package that equals a scorer made by `make_scorer`, or None.
 
     The positive class is ``pos_label``, or else `positive`, or else the label 1 that scikit-learn
@@ -168,20 +168,20 @@ def _loss_equal_to_made_scorer(scorer: Any, data: Data, positive: Any) -> Loss |
     label = scorer_arguments.pop("pos_label", 1 if positive is None else positive)
     if name == "average_precision":  # For the smaller label scikit-learn's values differ.
         return loss_equal_to_scorer(name, data.n_classes) if labels[1:] == [label] else None
-    own_name, average = (
+    loss_name, average = (
         _LOSS_BY_METRIC.get(_metric_name(scorer)),
         scorer_arguments.pop("average", "binary"),
     )
-    if own_name is None or scorer_arguments.keys() - {"beta"}:
+    if loss_name is None or scorer_arguments.keys() - {"beta"}:
         return None
-    loss_class = registry.load(own_name)
+    loss_class = registry.load(loss_name)
     if average in ("macro", "weighted"):
         loss: Loss = loss_class(**scorer_arguments, average=average)
-        return _named_like_scorer(loss, loss.name.replace("-", "_"))
+        return _rename_like_scorer(loss, loss.name.replace("-", "_"))
     if average != "binary" or len(labels) != 2 or label not in labels:
         return None
     loss = loss_class(**scorer_arguments, positive=label)
-    return _named_like_scorer(loss, loss.name)
+    return _rename_like_scorer(loss, loss.name)
 
 
 def _metric_name(scorer: Any) -> str:
@@ -228,7 +228,7 @@ class ScorerLoss(Loss):
         self.scorer = scorer
         self.name = self.metric = name
         # Adding 0.0 turns the -0.0 of a negated error into 0.0.
-        self.perfect = self._rate_perfect_rule(data) + 0.0
+        self.perfect = self._score_perfect_estimator(data) + 0.0
         if not np.isfinite(self.perfect):
             raise Refusal(
                 f"scorer {name} gives {self.perfect} for a perfect rule: it cannot become an error."
@@ -244,15 +244,15 @@ class ScorerLoss(Loss):
         """Count the rows of a class if the scorer's name says that it depends on single classes."""
         if data.task != "classification" or not self.metric.startswith(CLASS_SCORE_PREFIXES):
             return None
-        return Events.of_class(data, self.rated(data))
+        return Events.from_class(data, self.rated(data))
 
-    def _rate_perfect_rule(self, data: Data) -> float:
+    def _score_perfect_estimator(self, data: Data) -> float:
         rows = np.arange(data.n_rows)[:, None]
         try:
             # Warnings here concern the perfect rule, not the user's model.
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                return float(self.scorer(perfect_rule(data), rows, *data.targets(data.y)))
+                return float(self.scorer(make_perfect_estimator(data), rows, *data.targets(data.y)))
         except BaseException as error:  # A user's scorer may raise anything.
             if not is_failure(error):
                 raise
@@ -269,7 +269,7 @@ class ScorerLoss(Loss):
         return self.perfect - answers
 
 
-def perfect_rule(data: Data) -> Any:
+def make_perfect_estimator(data: Data) -> Any:
     """Return an estimator that takes row numbers as X and predicts y."""
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 

@@ -41,13 +41,13 @@ class R2(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        squared_errors, square_deviations, weight_shares = self._squares(
+        squared_errors, square_deviations, weight_shares = self._squared_terms(
             data, rows, answers, weights
         )
-        ratios = np.einsum("i,cit->ct", weight_shares, squared_errors) / (
+        losses_by_target = np.einsum("i,cit->ct", weight_shares, squared_errors) / (
             weight_shares @ square_deviations
         )
-        return np.asarray(ratios.mean(axis=1))
+        return np.asarray(losses_by_target.mean(axis=1))
 
     @override
     def influences(
@@ -58,18 +58,18 @@ class R2(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        squared_errors, square_deviations, weight_shares = self._squares(
+        squared_errors, square_deviations, weight_shares = self._squared_terms(
             data, rows, answers, weights
         )
         variance = weight_shares @ square_deviations
-        losses_of_targets = np.einsum("i,cit->ct", weight_shares, squared_errors) / variance
-        losses_of_targets += (about - losses_of_targets.mean(axis=1))[:, None]
+        losses_by_target = np.einsum("i,cit->ct", weight_shares, squared_errors) / variance
+        losses_by_target += (about - losses_by_target.mean(axis=1))[:, None]
         influences_by_target = (
-            squared_errors - losses_of_targets[:, None] * square_deviations
+            squared_errors - losses_by_target[:, None] * square_deviations
         ) / variance
         return np.asarray(influences_by_target.mean(axis=2))
 
-    def _squares(
+    def _squared_terms(
         self, data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return squared errors (y − f)² by candidate, (y − ȳ)², and the rows' weight shares.

@@ -16,12 +16,12 @@ from truerisk.core.errors import Refusal
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.data.survival import uncensored_probability
-from truerisk.losses.loss import ANY_TIME, IN_TIME, Events, Loss, RowLoss
+from truerisk.losses.loss import SURVIVAL_TASKS, TIME_LIMITS_AND_HINT, Events, Loss, RowLoss
 from truerisk.losses.rank_scores import AUC
 from truerisk.plan.answers import Response
 
 MAX_PAIRS = 2**22  # number of pairs of rows that are processed at once
-STEPS = 50  # number of steps of the trapezoid rule
+N_TRAPEZOID_STEPS = 50  # number of steps of the trapezoid rule
 
 
 class Concordance(Loss):
@@ -32,7 +32,7 @@ class Concordance(Loss):
     (weight of its wrong pairs − loss · weight of its pairs) W / weight of all pairs.
     """
 
-    name, tasks = "concordance", IN_TIME
+    name, tasks = "concordance", SURVIVAL_TASKS
     response: Response = "value"
     per_row, upper, perfect, is_score = False, 1.0, 1.0, True
     tells_influences = True
@@ -46,7 +46,7 @@ class Concordance(Loss):
     def of_set(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        wrong_weight, pair_weight, row_weights = self._pairs(data, rows, answers, weights)
+        wrong_weight, pair_weight, row_weights = self._weigh_pairs(data, rows, answers, weights)
         return np.asarray(wrong_weight @ row_weights / (pair_weight @ row_weights))
 
     @override
@@ -58,7 +58,7 @@ class Concordance(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        wrong_weight, pair_weight, row_weights = self._pairs(data, rows, answers, weights)
+        wrong_weight, pair_weight, row_weights = self._weigh_pairs(data, rows, answers, weights)
         influences: np.ndarray = (
             2
             * (wrong_weight - about[:, None] * pair_weight)
@@ -84,7 +84,7 @@ class Concordance(Loss):
             0.0,
             np.zeros(len(answers)),
         )
-        for batch, pairs in self._known_pairs(data, rows):
+        for batch, pairs in self._comparable_pairs(data, rows):
             pair_weights = row_weights[batch, None] * pairs * row_weights
             total_weight += pair_weights.sum()
             for candidate, (predictions, mean) in enumerate(zip(answers, about, strict=True)):
@@ -105,19 +105,21 @@ class Concordance(Loss):
         n, events = max(len(rows), 4), max(float(data.y[rows, 0].sum()), 2.0)
         return (n - 1) ** 2 / ((n - 2) * (n - 3)), events - 1
 
-    def _pairs(
+    def _weigh_pairs(
         self, data: Data, rows: np.ndarray, risk_predictions: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return, for each row, the weight of its pairs in wrong order, and of all its pairs."""
         row_weights = _weights_or_ones(weights, rows)
         wrong_weight, pair_weight = np.zeros(risk_predictions.shape), np.zeros(len(rows))
-        for batch, pairs in self._known_pairs(data, rows):
+        for batch, pairs in self._comparable_pairs(data, rows):
             pair_weight[batch] += pairs @ row_weights
             pair_weight += row_weights[batch] @ pairs
-            for wrong_of_candidate, predictions in zip(wrong_weight, risk_predictions, strict=True):
+            for candidate_wrong_weight, predictions in zip(
+                wrong_weight, risk_predictions, strict=True
+            ):
                 wrong_pairs = pairs * _wrong_order(predictions, batch)
-                wrong_of_candidate[batch] += wrong_pairs @ row_weights
-                wrong_of_candidate += row_weights[batch] @ wrong_pairs
+                candidate_wrong_weight[batch] += wrong_pairs @ row_weights
+                candidate_wrong_weight += row_weights[batch] @ wrong_pairs
         if not pair_weight.any():
             raise Refusal(
                 f"loss '{self.name}' needs two rows of known order in every test set, and one of "
@@ -125,7 +127,9 @@ class Concordance(Loss):
             )
         return wrong_weight, pair_weight, row_weights
 
-    def _known_pairs(self, data: Data, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _comparable_pairs(
+        self, data: Data, rows: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield batches of rows with an event, and the weights of their pairs with later rows."""
         (has_event, time), pair_weights = data.y[rows].T, self._pair_weights(data, rows)
         event_rows = np.flatnonzero(has_event == 1)
@@ -163,12 +167,12 @@ class IntegratedBrier(RowLoss):
     computed by the trapezoid rule in 50 steps.
     """
 
-    name, tasks = "integrated-brier", IN_TIME
+    name, tasks = "integrated-brier", SURVIVAL_TASKS
     response: Response = "probability"
 
     def __init__(self, until: float | None = None) -> None:
         if until is not None:
-            check_number("until", until, *ANY_TIME)
+            check_number("until", until, *TIME_LIMITS_AND_HINT)
         self.until = until
 
     @override
@@ -183,7 +187,9 @@ class IntegratedBrier(RowLoss):
                 if len(earlier_times)
                 else time.max()
             )
-        self.horizons = tuple((np.arange(1, STEPS + 1) * (until / STEPS)).tolist())
+        self.horizons = tuple(
+            (np.arange(1, N_TRAPEZOID_STEPS + 1) * (until / N_TRAPEZOID_STEPS)).tolist()
+        )
         data.at_horizon(until)  # This raises if no row is followed up to that time.
 
     @override
@@ -191,19 +197,23 @@ class IntegratedBrier(RowLoss):
         losses = np.zeros(answers.shape[:2])
         for horizon in self.horizons:
             # At time 0 no prediction is wrong, so the trapezoid rule has no first term.
-            share = 0.5 if horizon == self.horizons[-1] else 1.0
-            losses += share / STEPS * _adjusted_brier_losses(data, rows, answers, horizon)
+            trapezoid_weight = 0.5 if horizon == self.horizons[-1] else 1.0
+            losses += (
+                trapezoid_weight
+                / N_TRAPEZOID_STEPS
+                * _adjusted_brier_losses(data, rows, answers, horizon)
+            )
         return losses
 
 
 class BrierAt(RowLoss):
     """Brier score of the probability of the event by a horizon, such as ``BrierAt(5)``."""
 
-    tasks = IN_TIME
+    tasks = SURVIVAL_TASKS
     response: Response = "probability"
 
     def __init__(self, horizon: float) -> None:
-        check_number("horizon", horizon, *ANY_TIME)
+        check_number("horizon", horizon, *TIME_LIMITS_AND_HINT)
         self.horizons, self.name = (float(horizon),), f"brier-at-{horizon:.12g}"
 
     @override
@@ -219,13 +229,13 @@ class BrierAt(RowLoss):
 class AUCAt(Loss):
     """1 − AUC of rows with the event by a horizon against rows followed beyond it."""
 
-    tasks = IN_TIME
+    tasks = SURVIVAL_TASKS
     response: Response = "probability"
     per_row, upper, perfect, is_score = False, 1.0, 1.0, True
     tells_influences = True
 
     def __init__(self, horizon: float) -> None:
-        check_number("horizon", horizon, *ANY_TIME)
+        check_number("horizon", horizon, *TIME_LIMITS_AND_HINT)
         self.horizons, self.name = (float(horizon),), f"auc-at-{horizon:.12g}"
         self._auc = AUC()
         self._auc.name = self.name  # The name appears in error messages of the inner AUC.
@@ -259,12 +269,12 @@ class AUCAt(Loss):
         weights: np.ndarray | None,
         about: np.ndarray,
     ) -> np.ndarray:
-        two_class_rows = self._as_two_classes(data, rows, answers, weights)
+        auc_arguments = self._as_two_classes(data, rows, answers, weights)
         total_weight = len(rows) if weights is None else weights.sum()
-        share = (
-            _censoring_weights(data, *self.horizons)[rows] * total_weight / two_class_rows[3].sum()
+        weight_ratio = (
+            _censoring_weights(data, *self.horizons)[rows] * total_weight / auc_arguments[3].sum()
         )
-        return self._auc.influences(*two_class_rows, about) * share
+        return self._auc.influences(*auc_arguments, about) * weight_ratio
 
     @override
     def counted_twice(
@@ -291,7 +301,7 @@ class AUCAt(Loss):
         """Return the rows as two classes, the probability of the event, and the weights of rows."""
         (horizon,) = self.horizons
         event_probability, censoring_weights = (
-            probability_by(data, interval_probabilities, horizon),
+            event_probability_by_horizon(data, interval_probabilities, horizon),
             _censoring_weights(data, horizon)[rows],
         )
         return (
@@ -302,7 +312,9 @@ class AUCAt(Loss):
         )
 
 
-def probability_by(data: Data, interval_probabilities: np.ndarray, horizon: float) -> np.ndarray:
+def event_probability_by_horizon(
+    data: Data, interval_probabilities: np.ndarray, horizon: float
+) -> np.ndarray:
     """Return the predicted probability of the event by one of the horizons.
 
     It is the sum of the probabilities of all intervals up to the horizon.
@@ -315,16 +327,16 @@ def probability_by(data: Data, interval_probabilities: np.ndarray, horizon: floa
 
 def _censoring_weights(data: Data, horizon: float) -> np.ndarray:
     """Return the censoring weight of each row at a horizon, without its own sample weight."""
-    weights_at_horizon, own_weights = data.at_horizon(horizon).sample_weight, data.sample_weight
+    weights_at_horizon, sample_weights = data.at_horizon(horizon).sample_weight, data.sample_weight
     assert weights_at_horizon is not None
     return (
         weights_at_horizon
-        if own_weights is None
+        if sample_weights is None
         else np.divide(
             weights_at_horizon,
-            own_weights,
+            sample_weights,
             out=np.zeros_like(weights_at_horizon),
-            where=own_weights > 0,
+            where=sample_weights > 0,
         )
     )
 
@@ -339,36 +351,39 @@ def _adjusted_brier_losses(
     estimation of the probability of being followed (Robins and Rotnitzky, 1992).
     """
     squared_errors = (
-        probability_by(data, interval_probabilities, horizon)
+        event_probability_by_horizon(data, interval_probabilities, horizon)
         - data.at_horizon(horizon).codes_of(rows)
     ) ** 2
     losses: np.ndarray = squared_errors * _censoring_weights(data, horizon)[rows]
     (has_event, time), weights = data.y[rows].T, data.weights(rows)
     row_weights = np.ones(len(rows)) if weights is None else weights
     distinct_times, time_index = np.unique(time, return_inverse=True)
-    events, censored = (
-        np.bincount(time_index, row_weights * is_counted, len(distinct_times))
-        for is_counted in (has_event, 1 - has_event)
+    event_weights, censored_weights = (
+        np.bincount(time_index, row_weights * is_in_state, len(distinct_times))
+        for is_in_state in (has_event, 1 - has_event)
     )
-    at_risk = np.cumsum((events + censored)[::-1])[::-1] - events
+    weight_at_risk = np.cumsum((event_weights + censored_weights)[::-1])[::-1] - event_weights
     time_order = np.argsort(time)
     later_losses = np.cumsum((losses * row_weights)[:, time_order[::-1]], axis=1)[:, ::-1]
     later_losses = np.pad(later_losses, ((0, 0), (0, 1)))[
         :, np.searchsorted(time[time_order], distinct_times, side="right")
     ]
     mean_later_loss = np.divide(
-        later_losses, at_risk, out=np.zeros_like(later_losses), where=at_risk > 0
+        later_losses, weight_at_risk, out=np.zeros_like(later_losses), where=weight_at_risk > 0
     )
-    payment_at_time = mean_later_loss * np.divide(
-        censored, at_risk, out=np.zeros_like(censored), where=at_risk > 0
+    subtraction_at_time = mean_later_loss * np.divide(
+        censored_weights,
+        weight_at_risk,
+        out=np.zeros_like(censored_weights),
+        where=weight_at_risk > 0,
     )
-    payment_at_time[:, distinct_times > horizon] = 0.0
-    receipts = mean_later_loss[:, time_index] * ((has_event == 0) & (time <= horizon))
+    subtraction_at_time[:, distinct_times > horizon] = 0.0
+    censored_row_additions = mean_later_loss[:, time_index] * ((has_event == 0) & (time <= horizon))
     # At equal times the event counts as earlier than censoring.
-    payments = np.cumsum(payment_at_time, axis=1)[:, time_index] - payment_at_time[
+    at_risk_subtractions = np.cumsum(subtraction_at_time, axis=1)[
         :, time_index
-    ] * (has_event == 1)
-    adjusted_losses: np.ndarray = losses + receipts - payments
+    ] - subtraction_at_time[:, time_index] * (has_event == 1)
+    adjusted_losses: np.ndarray = losses + censored_row_additions - at_risk_subtractions
     return adjusted_losses
 
 
@@ -381,5 +396,5 @@ def _wrong_order(predictions: np.ndarray, earlier_rows: np.ndarray) -> np.ndarra
 
     Equal predictions give ½.
     """
-    is_wrong: np.ndarray = (1 + np.sign(predictions - predictions[earlier_rows, None])) / 2
-    return is_wrong
+    order_errors: np.ndarray = (1 + np.sign(predictions - predictions[earlier_rows, None])) / 2
+    return order_errors

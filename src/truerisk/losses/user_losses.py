@@ -9,12 +9,22 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.arguments import mention, real_array
-from truerisk.core.errors import BadArgument, Refusal, UnknownName, failures_as_fit_failed
+from truerisk.core.errors import BadArgument, Refusal, UnknownName, reraise_as_fit_failed
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, RowLoss
 
-SCORER_PREFIXES = ("est", "model", "clf", "classif", "reg", "search", "pipe", "self", "fitted")
+SCORER_ARGUMENT_PREFIXES = (
+    "est",
+    "model",
+    "clf",
+    "classif",
+    "reg",
+    "search",
+    "pipe",
+    "self",
+    "fitted",
+)
 """Prefixes by which the name of a scorer's first parameter is recognised."""
 
 
@@ -36,28 +46,28 @@ def is_loss_function(function: Callable[..., Any]) -> bool:
     n_required = sum(
         parameter.default is inspect.Parameter.empty for parameter in positional_parameters
     )
-    accepts_more = any(
+    has_var_positional = any(
         parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters
     )
-    if n_required > 3 or (len(positional_parameters) < 2 and not accepts_more):
+    if n_required > 3 or (len(positional_parameters) < 2 and not has_var_positional):
         raise UnknownName(
             f"{mention('scoring', function)} takes {n_required} arguments; a loss takes (y_true, "
             "y_pred), and a scorer (estimator, X, y)."
         )
-    first_name, second_name = [
+    first_parameter, second_parameter = [
         *(parameter.name.lower() for parameter in positional_parameters),
         "",
         "",
     ][:2]
     if (
-        first_name.startswith(SCORER_PREFIXES)
-        or second_name == "x"
-        or second_name.startswith("feature")
+        first_parameter.startswith(SCORER_ARGUMENT_PREFIXES)
+        or second_parameter == "x"
+        or second_parameter.startswith("feature")
     ):
         return False
-    if n_required > 2 or (len(positional_parameters) < 3 and not accepts_more):
+    if n_required > 2 or (len(positional_parameters) < 3 and not has_var_positional):
         return n_required < 3
-    if first_name.startswith("y") or "tru" in first_name or "pred" in second_name:
+    if first_parameter.startswith("y") or "tru" in first_parameter or "pred" in second_parameter:
         return True
     raise BadArgument(
         f"{mention('scoring', function)} may be called with two arguments or three: a loss names "
@@ -124,7 +134,7 @@ class SetFunctionLoss(Loss):
         return np.array(candidate_losses)
 
 
-def loss_of_function(function: Callable[..., Any], data: Data) -> Loss:
+def loss_from_function(function: Callable[..., Any], data: Data) -> Loss:
     """Return the loss of a user's function; its kind is inferred from its value for y against y.
 
     The value is one number per row, or one for all rows.
@@ -135,36 +145,34 @@ def loss_of_function(function: Callable[..., Any], data: Data) -> Loss:
             "integrated-brier or a scorer of (estimator, X, y)."
         )
     name = getattr(function, "__name__", type(function).__name__)
-    with failures_as_fit_failed(f"loss {name} failed on y against itself ({data.n_rows} rows)"):
-        own_loss = function(data.y, data.y)
-    shape = np.shape(own_loss)
-    if np.iscomplexobj(own_loss):
+    with reraise_as_fit_failed(f"loss {name} failed on y against itself ({data.n_rows} rows)"):
+        perfect_loss = function(data.y, data.y)
+    loss_shape = np.shape(perfect_loss)
+    if np.iscomplexobj(perfect_loss):
         raise Refusal(f"loss {name} gave complex numbers, which have no order: give real ones.")
-    if shape == (data.n_rows,):
+    if loss_shape == (data.n_rows,):
         return RowFunctionLoss(function, data)
-    if shape == () and own_loss == 1:
+    if loss_shape == () and perfect_loss == 1:
         raise Refusal(
             f"loss {name} is 1 for right answers, as a score is, and would be minimised: give it "
             "as sklearn.metrics.make_scorer(...), which says that larger is better, or by its name."
         )
-    if shape == ():
+    if loss_shape == ():
         return SetFunctionLoss(function, data)
     raise Refusal(
-        f"loss {function!r} gave shape {shape} for {data.n_rows} rows; "
+        f"loss {function!r} gave shape {loss_shape} for {data.n_rows} rows; "
         "return one loss per row, or one number for the whole set."
     )
 
 
-def try_rows(loss: RowLoss, data: Data) -> None:
+def check_row_losses(loss: RowLoss, data: Data) -> None:
     """Call a user's loss with y as its own prediction; raise if it gives no loss per row."""
     if loss.response not in ("label", "value"):
         return
     rows = np.arange(data.n_rows)
-    truth = data.y if loss.response == "value" else data.class_codes
-    with failures_as_fit_failed(
-        f"loss {loss.name} failed on y against itself ({data.n_rows} rows)"
-    ):
-        losses = loss.of_rows(data, rows, truth[None])
+    y_true = data.y if loss.response == "value" else data.class_codes
+    with reraise_as_fit_failed(f"loss {loss.name} failed on y against itself ({data.n_rows} rows)"):
+        losses = loss.of_rows(data, rows, y_true[None])
     if np.iscomplexobj(losses):
         raise Refusal(
             f"loss {loss.name} gave complex numbers, which have no order: give real ones."
@@ -183,7 +191,7 @@ def _call_user_function(
         if (predictions < 0).any():
             raise Refusal("a model predicted a label that y does not hold: the loss cannot see it.")
         predictions = data.classes[predictions]
-    with failures_as_fit_failed(
+    with reraise_as_fit_failed(
         f"loss {loss.name} failed on {len(rows)} rows, the first of them row {rows[0]}"
     ):
         return real_array(loss.function(data.y[rows], predictions))

@@ -50,11 +50,11 @@ if TYPE_CHECKING:
     from truerisk.methods.temporal import Purged as Purged
     from truerisk.methods.words import as_method as as_method
 
-from truerisk.core.registry import Registry, entries_of_table, no_attribute
+from truerisk.core.registry import Registry, make_attribute_error, parse_registry_table
 
 __all__ = ["GivenSplits", "Splitter", "as_method", "names", "registry"]
 
-WITHOUT_NAME = entries_of_table(
+UNNAMED_CLASSES = parse_registry_table(
     "truerisk.methods",
     """
     Splitter  splitter:Splitter  the splits of a scikit-learn splitter, or a number of folds
@@ -67,7 +67,7 @@ WITHOUT_NAME = entries_of_table(
 
 registry = Registry(
     "method",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.methods",
         """
     apparent  apparent:Apparent  test on the training rows; optimistic
@@ -142,13 +142,15 @@ def __getattr__(name: str) -> Callable[..., Method]:
     # A `from truerisk.methods import ...` here would call this function again.
     if name == "as_method":
         return import_module("truerisk.methods.words").as_method
-    registry_entries = {**WITHOUT_NAME, **registry.by_name()}
+    registry_entries = {**UNNAMED_CLASSES, **registry.entries_by_object_name()}
     if name in registry_entries:
         return registry_entries[name].load()
-    raise no_attribute(__name__, name, __dir__())
+    raise make_attribute_error(__name__, name, __dir__())
 
 
 def __dir__() -> list[str]:
     """Return the names that editors complete: the functions and all method classes."""
-    class_names = {*WITHOUT_NAME, *registry.by_name()}
-    return sorted({*__all__, *(c for c in class_names if c[0].isupper())})
+    class_names = {*UNNAMED_CLASSES, *registry.entries_by_object_name()}
+    return sorted(
+        {*__all__, *(class_name for class_name in class_names if class_name[0].isupper())}
+    )

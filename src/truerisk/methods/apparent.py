@@ -11,7 +11,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
 from truerisk.plan.answers import Answers
-from truerisk.plan.builder import one_fit
+from truerisk.plan.builder import plan_one_fit
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
@@ -43,7 +43,7 @@ class Apparent(Method):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        return one_fit(data.n_rows)
+        return plan_one_fit(data.n_rows)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:

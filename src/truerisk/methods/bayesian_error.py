@@ -19,22 +19,22 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.bayesian.priors import (
     ClassPrior,
-    Prior,
+    PriorName,
     as_tuples,
     check_parameters,
     check_prior,
     class_priors,
-    refuse_singular,
+    refuse_singular_covariance,
 )
 from truerisk.methods.bayesian.rule_errors import CredibleInterval, RuleErrors, errors_by_class_pair
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
-from truerisk.plan.builder import one_fit
+from truerisk.plan.builder import plan_one_fit
 from truerisk.plan.extras.linear_rules import LinearRules
-from truerisk.plan.extras.model_facts import ModelFacts, rules_of
+from truerisk.plan.extras.model_facts import ModelFacts, get_linear_rules
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import RisksByColumn, Target, Tested
+from truerisk.results.evaluation import RiskArrays, Target, Tested
 
 _MIN_RANK = -1e300  # Rules whose error is certainly 0 get this rank instead of log 0.
 _CERTAIN_NOTE = (
@@ -66,11 +66,15 @@ class RuleRisks:
         """Logarithms of the errors, by which rules are ranked, since 1e-400 underflows to 0."""
         return np.asarray(np.maximum(self.log_errors, _MIN_RANK))
 
-    def tested_at(self, rule: int) -> Tested:
+    def estimate_at(self, rule: int) -> Tested:
         """Return the error estimate of one rule, with notes and a standard error if it has one."""
-        is_certain = self._certain_errors is not None and bool(self._certain_errors[rule])
+        is_certain = self._is_certain is not None and bool(self._is_certain[rule])
         credible_interval = None
-        if self.errors is not None and not is_certain and self.errors.too_wide(rule) is None:
+        if (
+            self.errors is not None
+            and not is_certain
+            and self.errors.no_interval_reason(rule) is None
+        ):
             credible_interval = CredibleInterval(self.errors, rule, self.confidence_level)
         return Tested(
             float(self.values[rule]),
@@ -81,32 +85,32 @@ class RuleRisks:
         )
 
     @cached_property
-    def _certain_errors(self) -> np.ndarray | None:
+    def _is_certain(self) -> np.ndarray | None:
         return None if self.errors is None else self.errors.are_certain()
 
 
-def risks_of(blocks: Sequence[RuleRisks], predictions: Answers) -> RisksByColumn:
+def combine_rule_risks(blocks: Sequence[RuleRisks], predictions: Answers) -> RiskArrays:
     """Return the risks of all candidates; the risk is NaN if a candidate's fit failed."""
     values = np.full(predictions.n_candidates, np.nan)
     ranks = values.copy()
     for block in blocks:
         values[block.candidates], ranks[block.candidates] = block.values, block.ranks
-    return RisksByColumn(values, ranks, _RuleLookup(blocks, predictions).tested_at)
+    return RiskArrays(values, ranks, _RuleLookup(blocks, predictions).estimate_at)
 
 
 @frozen(eq=False)
 class _RuleLookup:
     """Lookup of a candidate's estimate among the blocks of rules that were fitted together."""
 
-    blocks: Sequence[RuleRisks]
+    risk_blocks: Sequence[RuleRisks]
     answers: Answers
 
-    def tested_at(self, candidate: int) -> Tested:
+    def estimate_at(self, candidate: int) -> Tested:
         """Return the error estimate of one candidate; its value is NaN if the fit failed."""
         estimate = Tested(np.nan, rank=np.nan)
-        for block in self.blocks:
+        for block in self.risk_blocks:
             for rule in np.flatnonzero(block.candidates == candidate):
-                estimate = block.tested_at(int(rule))
+                estimate = block.estimate_at(int(rule))
         if not self.answers.failures:
             return estimate
         return replace(estimate, notes=estimate.notes + failure_notes(self.answers, candidate))
@@ -211,7 +215,7 @@ class BayesianError(Method):
     risk 0.1217 (zero-one, bee), 95 % interval [0.0659, 0.1941] (credible)
     """
 
-    prior: Prior = "proper"
+    prior: PriorName = "proper"
     gamma: float | Sequence[float] | None = None
     standardize: bool = True
     kappa: Any = None
@@ -267,7 +271,7 @@ class BayesianError(Method):
 
     @override
     def check(self, data: Data, loss: Loss) -> None:
-        check_rows(self.name, data, loss)
+        check_loss_and_rows(self.name, data, loss)
         if self.gamma is None:
             return
         n_given_shares = len(np.atleast_1d(self.gamma))
@@ -286,11 +290,11 @@ class BayesianError(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> Sequence[Tested]:
-        rule_blocks = rules_of(answers)
+        rule_blocks = get_linear_rules(answers)
         if rule_blocks is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
-        blocks = [self._risks(answers, rules, data, terms) for rules in rule_blocks]
-        return risks_of(blocks, answers)
+        risk_blocks = [self._risks(answers, rules, data, terms) for rules in rule_blocks]
+        return combine_rule_risks(risk_blocks, answers)
 
     def _rules_and_rows(
         self, predictions: Answers, rules: LinearRules, data: Data
@@ -327,7 +331,8 @@ class BayesianError(Method):
         """
         if self.gamma is None:
             return {
-                class_code: rows.size(class_code) / len(rows.codes) for class_code in rules.codes
+                class_code: rows.class_size(class_code) / len(rows.class_codes)
+                for class_code in rules.codes
             }
         given_shares = np.atleast_1d(np.asarray(self.gamma, dtype=np.float64))
         if len(given_shares) == 1:
@@ -373,9 +378,9 @@ class BayesianError(Method):
         priors = {class_code: priors[class_code] for class_code in rules.codes}
         for class_code, class_prior in priors.items():
             class_prior.refuse_improper(p)
-            class_prior.refuse_too_few(self.prior, rows.size(class_code), p)
+            class_prior.refuse_too_few_rows(self.prior, rows.class_size(class_code), p)
         if any(class_prior.scale is None for class_prior in priors.values()):
-            refuse_singular(len(rows.codes), len(rules.codes), p)
+            refuse_singular_covariance(len(rows.class_codes), len(rules.codes), p)
         return priors
 
     def _notes(
@@ -391,29 +396,30 @@ class BayesianError(Method):
             notes[i] += (f"the estimate is 10^{log_means[i] / np.log(10):.1f}",)
         n_selected = ((rules.coefficients != 0).any(axis=1) & (rows.scale > 0)).sum(axis=1)
         if self.prior != "improper":
-            prior_shares = np.max([pair.from_prior for pair in errors_of_pairs], axis=0)
+            prior_shares = np.max([pair.prior_share for pair in errors_of_pairs], axis=0)
             for i, n_features in enumerate(n_selected.tolist()):
                 too_wide_note = max(
-                    errors_of_pairs, key=lambda pair: float(pair.inflation[i])
-                ).too_wide(i)
-                if n_features > MAX_FEATURES_PER_SQRT_N * np.sqrt(len(rows.codes)):
-                    bias_note = (
+                    errors_of_pairs, key=lambda pair: float(pair.variance_factor[i])
+                ).no_interval_reason(i)
+                if n_features > MAX_FEATURES_PER_SQRT_N * np.sqrt(len(rows.class_codes)):
+                    bias_clause = (
                         _TOO_LOW_CLAUSE
                         if too_wide_note is None and prior_shares[i] <= MAX_PRIOR_SHARE
                         else _EITHER_WAY_CLAUSE
                     )
                     notes[i] += (
-                        _MANY_FEATURES_NOTE.format(n_features, len(rows.codes), bias_note),
+                        _MANY_FEATURES_NOTE.format(n_features, len(rows.class_codes), bias_clause),
                     )
                 if prior_shares[i] > MAX_PRIOR_SHARE:
                     notes[i] += (_PRIOR_SHARE_NOTE.format(100 * prior_shares[i]),)
                 if too_wide_note is not None:
                     notes[i] += (too_wide_note,)
             return notes
-        n_smallest = min(rows.size(class_code) for class_code in rules.codes)
-        for i in np.flatnonzero(n_selected > n_smallest).tolist():
+        smallest_class_size = min(rows.class_size(class_code) for class_code in rules.codes)
+        for i in np.flatnonzero(n_selected > smallest_class_size).tolist():
             class_size_note = (
-                f"{n_selected[i]} features and {n_smallest} rows in the smallest class: this prior "
+                f"{n_selected[i]} features and {smallest_class_size} rows in the smallest class: "
+                "this prior "
                 "counts the square of the features, so the estimate is far too small"
             )
             notes[i] += (class_size_note,)
@@ -456,7 +462,7 @@ class ImproperBayesianError(BayesianError):
     risk 0.1728 (zero-one, bee-improper), 95 % interval [0.1092, 0.2494] (credible)
     """
 
-    prior: Prior = "improper"
+    prior: PriorName = "improper"
 
 
 def plan_with_linear_rule(n_rows: int) -> Plan:
@@ -465,10 +471,10 @@ def plan_with_linear_rule(n_rows: int) -> Plan:
     A plan has to test at least one row.
     """
     only_fit = np.zeros(1, np.int32)
-    return replace(one_fit(n_rows, only_fit), extra=ModelFacts(rules=only_fit))
+    return replace(plan_one_fit(n_rows, only_fit), extra=ModelFacts(rules=only_fit))
 
 
-def check_rows(name: str, data: Data, loss: Loss) -> None:
+def check_loss_and_rows(name: str, data: Data, loss: Loss) -> None:
     """Raise Refusal unless the loss is zero-one and the rows are independent and unweighted."""
     advice = "use a method that holds rows out, such as '10-fold'."
     if data.task != "classification":

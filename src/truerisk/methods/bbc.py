@@ -15,7 +15,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals import NO_SPREAD
-from truerisk.intervals.bootstrapped_choice import corrected_in_any_order
+from truerisk.intervals.bootstrapped_choice import order_free_corrected_risk
 from truerisk.losses.loss import Loss
 from truerisk.methods.kfold import KFold
 from truerisk.plan.answers import Ask
@@ -109,7 +109,7 @@ class BootstrapBiasCorrected(KFold):
         assert rows is not None
         losses = np.array([candidate_estimate.losses for candidate_estimate in estimates])
         weights = data.weights(rows)
-        corrected_risk = corrected_in_any_order(
+        corrected_risk = order_free_corrected_risk(
             losses,
             np.ones(len(rows)) if weights is None else weights,
             None if data.clusters is None else data.clusters[rows],
@@ -119,7 +119,7 @@ class BootstrapBiasCorrected(KFold):
         chosen_estimates = [
             candidate_estimate
             for candidate_estimate, n_times_chosen in zip(
-                estimates, corrected_risk.frequencies, strict=True
+                estimates, corrected_risk.selection_counts, strict=True
             )
             if n_times_chosen
         ]
@@ -131,8 +131,8 @@ class BootstrapBiasCorrected(KFold):
         estimate = Tested(
             corrected_risk.value, notes=(PROCEDURE_NOTE,), findings=tuple(findings)[:1]
         )
-        if not np.ptp(corrected_risk.replicates) > 0:
+        if not np.ptp(corrected_risk.bootstrap_risks) > 0:
             return replace(estimate, notes=(PROCEDURE_NOTE, NO_SPREAD))
-        std_error = float(corrected_risk.replicates.std(ddof=1))
+        std_error = float(corrected_risk.bootstrap_risks.std(ddof=1))
         interval = corrected_risk.interval(terms.confidence_level)
         return replace(estimate, std_error=std_error, interval=interval)

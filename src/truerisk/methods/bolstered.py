@@ -15,13 +15,13 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.bayesian.scaled_rows import ScaledRows, scaled_rows
-from truerisk.methods.bayesian_error import check_rows, plan_with_linear_rule
+from truerisk.methods.bayesian_error import check_loss_and_rows, plan_with_linear_rule
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.extras.linear_rules import LinearRules
-from truerisk.plan.extras.model_facts import rules_of
+from truerisk.plan.extras.model_facts import get_linear_rules
 from truerisk.plan.extras.moves import Moves
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
@@ -115,12 +115,12 @@ class BolsteredBySampling(Method):
     @property
     @override
     def name(self) -> str:
-        option = "" if self.standardize else ", not standardised"
-        return f"bolstered ({self.points} points{option})"
+        name_suffix = "" if self.standardize else ", not standardised"
+        return f"bolstered ({self.points} points{name_suffix})"
 
     @override
     def check(self, data: Data, loss: Loss) -> None:
-        check_rows(self.name, data, loss)
+        check_loss_and_rows(self.name, data, loss)
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
@@ -148,9 +148,9 @@ class BolsteredBySampling(Method):
         if moves is None:
             raise BadData(f"this is no plan of '{self.name}': it asks about no points around rows.")
         rows = answers.plan.test_rows(0)[0]
-        points_by_rows = len(moves.question), len(rows)
+        prediction_shape = len(moves.question), len(rows)
         true_codes = data.codes_of(rows)
-        widths = ", ".join(
+        widths_text = ", ".join(
             f"{moves.row_scale[rows[true_codes == candidate][0]]:.6g}"
             for candidate in np.unique(true_codes)
         )
@@ -159,14 +159,14 @@ class BolsteredBySampling(Method):
             if not answers.answered[candidate].all():
                 estimates.append(Tested(np.nan, notes=failure_notes(answers, candidate)))
                 continue
-            error_shares = (predicted_labels.reshape(points_by_rows) != true_codes).mean(axis=0)
+            error_shares = (predicted_labels.reshape(prediction_shape) != true_codes).mean(axis=0)
             sampling_error = np.sqrt(
                 (error_shares * (1 - error_shares)).sum() / (len(moves.question) - 1)
             ) / len(rows)
             risk = float(error_shares.mean())
             sampling_note = f"{len(moves.question)} points around each row: the sampling alone"
             notes = (
-                f"kernel widths by class: {widths}",
+                f"kernel widths by class: {widths_text}",
                 f"{sampling_note} has a standard error of {sampling_error:.2g}",
                 NO_STD_ERROR_REASON,
             )
@@ -262,7 +262,7 @@ class Bolstered(Method):
 
     @override
     def check(self, data: Data, loss: Loss) -> None:
-        check_rows(self.name, data, loss)
+        check_loss_and_rows(self.name, data, loss)
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
@@ -283,7 +283,7 @@ class Bolstered(Method):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         if Moves.from_holder(answers.plan) is not None:
             return self.sampling.reduce(answers, data, loss, terms)
-        rule_blocks = rules_of(answers)
+        rule_blocks = get_linear_rules(answers)
         if rule_blocks is None or answers.plan.n_questions != 1:
             raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
         estimates = [
@@ -322,11 +322,11 @@ def _bolstered_errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray,
             error_shares = np.where(kernel_spreads > 0, ndtr(-margins / kernel_spreads), is_wrong)
         error_sums += error_shares.sum(axis=1)
         widths.append(width)
-    return error_sums / len(rows.codes), widths
+    return error_sums / len(rows.class_codes), widths
 
 
 def _standardised_rows(rows: ScaledRows, class_code: int) -> np.ndarray:
-    table: Any = rows.rows_of(class_code)
+    table: Any = rows.class_rows(class_code)
     dense_rows = table.toarray() if hasattr(table, "toarray") else table
-    is_used = rows.scale > 0
-    return (dense_rows[:, is_used] - rows.centre[is_used]) / rows.scale[is_used]
+    is_varying = rows.scale > 0
+    return (dense_rows[:, is_varying] - rows.centre[is_varying]) / rows.scale[is_varying]

@@ -15,10 +15,10 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
-from truerisk.intervals.form import dependence, if_independent
+from truerisk.intervals.form import compute_if_independent, dependence_reason
 from truerisk.intervals.refitted import SampleEvidence
 from truerisk.losses.loss import Loss, RowLoss
-from truerisk.losses.row_losses import infinite_findings
+from truerisk.losses.row_losses import find_infinite_losses
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.methods.parts.bootstrap_answers import (
     BootstrapPredictions,
@@ -26,11 +26,11 @@ from truerisk.methods.parts.bootstrap_answers import (
     no_information,
 )
 from truerisk.plan.answers import Answers
-from truerisk.plan.partitions import plan_of_samples
+from truerisk.plan.partitions import plan_sample_fits
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis, Scale, are_tied
-from truerisk.splitting.samples import draw_samples, given_samples
+from truerisk.splitting.samples import count_given_samples, draw_samples
 
 BootstrapKind = Literal["bootstrap", "oob", ".632", ".632+", "optimism"]
 OOB_WEIGHT = 0.632  # weight of the out-of-bag risk: 1 − 1/e, rounded as in the publications
@@ -148,7 +148,7 @@ class Bootstrap(Method):
         return frozenset({Basis.SAMPLES}) if self.splits else frozenset()
 
     @property
-    def _has_apparent(self) -> bool:
+    def _has_apparent_fit(self) -> bool:
         return self.kind in (".632", ".632+", "optimism")
 
     @override
@@ -169,7 +169,7 @@ class Bootstrap(Method):
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         if self.samples is not None:
-            draw_counts = given_samples(self.samples, data)
+            draw_counts = count_given_samples(self.samples, data)
         else:
             rng = streams.get("bootstrap")
             draw_counts = draw_samples(data, self.replicates, rng, stratify=self.stratify)
@@ -178,14 +178,14 @@ class Bootstrap(Method):
                 f"none of the {len(draw_counts)} samples misses a row: draw more of them, or give "
                 "samples that leave rows out."
             )
-        return plan_of_samples(
-            draw_counts, tests_missed_rows=self.splits, adds_apparent_fit=self._has_apparent
+        return plan_sample_fits(
+            draw_counts, tests_missed_rows=self.splits, adds_apparent_fit=self._has_apparent_fit
         )
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        bootstrap_predictions = BootstrapPredictions(answers, data, loss, self._has_apparent)
-        if loss.per_row and not len(bootstrap_predictions.tested):
+        bootstrap_predictions = BootstrapPredictions(answers, data, loss, self._has_apparent_fit)
+        if loss.per_row and not len(bootstrap_predictions.tested_rows):
             raise BadData("no sample misses a row: draw more of them.")
         estimates = {
             "bootstrap": self._naive_estimates,
@@ -200,7 +200,7 @@ class Bootstrap(Method):
         ]
         if not terms.with_errors:
             return candidate_estimates
-        findings = infinite_findings(answers, data, loss)
+        findings = find_infinite_losses(answers, data, loss)
         return [
             replace(estimate_with_error, findings=findings[candidate])
             for candidate, estimate_with_error in enumerate(candidate_estimates)
@@ -238,28 +238,28 @@ class Bootstrap(Method):
     ) -> Iterator[_BootstrapEstimate]:
         apparent_positions = slice(int(bootstrap_predictions.answers.plan.test_offsets[-2]), None)
         rows = bootstrap_predictions.answers.plan.positions[0][apparent_positions]
-        has_all_fits = bootstrap_predictions.all_answered
-        gammas = np.full(len(has_all_fits), np.nan)
+        has_all_fits = bootstrap_predictions.has_all_predictions
+        no_information_risks = np.full(len(has_all_fits), np.nan)
         targets = bootstrap_predictions.data.y[rows]
         if isinstance(bootstrap_predictions.loss, RowLoss) and (targets == targets[:1]).all():
             # If all targets are equal, the no-information risk is the apparent risk.
-            gammas = bootstrap_predictions.apparent_risks
+            no_information_risks = bootstrap_predictions.apparent_risks
         elif has_all_fits.any():
             predictions = bootstrap_predictions.answers.values[has_all_fits][:, apparent_positions]
-            gammas[has_all_fits] = no_information(
+            no_information_risks[has_all_fits] = no_information(
                 bootstrap_predictions.loss, bootstrap_predictions.data, rows, predictions
             )
-        for apparent_risk, oob_risk, gamma in zip(
+        for apparent_risk, oob_risk, no_information_risk in zip(
             bootstrap_predictions.apparent_risks,
             bootstrap_predictions.oob_risks,
-            gammas,
+            no_information_risks,
             strict=True,
         ):
             scale = bootstrap_predictions.loss.scale
             yield self._estimate_632_plus(
                 float(apparent_risk),
                 float(oob_risk),
-                float(gamma),
+                float(no_information_risk),
                 bootstrap_predictions.n_samples,
                 scale,
             )
@@ -267,18 +267,18 @@ class Bootstrap(Method):
     def _estimate_632_plus(
         self, apparent_risk: float, oob_risk: float, gamma: float, n: int, scale: Scale
     ) -> _BootstrapEstimate:
-        clips = self.convention == "clipped"
-        limited_oob, overfitting, weight = weight_632_plus(
-            apparent_risk, oob_risk, gamma, clips=clips
+        is_clipped = self.convention == "clipped"
+        limited_oob_risk, overfitting_rate, weight = weight_632_plus(
+            apparent_risk, oob_risk, gamma, clips=is_clipped
         )
-        value = (1 - weight) * apparent_risk + weight * limited_oob
-        if not clips:
-            value += OOB_WEIGHT * (oob_risk - limited_oob)
+        value = (1 - weight) * apparent_risk + weight * limited_oob_risk
+        if not is_clipped:
+            value += OOB_WEIGHT * (oob_risk - limited_oob_risk)
         components = {
             "apparent": apparent_risk,
             "oob": oob_risk,
             "no_information": gamma,
-            "overfitting": overfitting,
+            "overfitting": overfitting_rate,
             "weight": weight,
             "corrected": value,
             "n": n,
@@ -287,7 +287,7 @@ class Bootstrap(Method):
         risks_by_name = {"apparent": apparent_risk, "oob": oob_risk, "no_information": gamma}
         risk_texts = {name: f"{scale.value(risk):.4f}" for name, risk in risks_by_name.items()}
         if oob_risk > gamma:
-            limit_text = "is cut to it" if clips else "is not cut to it in R (as ipred has it)"
+            limit_text = "is cut to it" if is_clipped else "is not cut to it in R (as ipred has it)"
             comparison_verb = "falls below" if is_score else "exceeds"
             oob_name = "out-of-bag score" if is_score else "Err₁"
             notes.append(
@@ -302,14 +302,14 @@ class Bootstrap(Method):
                 f"{quantity_name} {risk_texts['apparent']}: the relative overfitting rate R is "
                 "taken as 0."
             )
-        limited_share = limited_oob / oob_risk if oob_risk > 0 else 1.0
-        further_weight = 0.0 if clips else OOB_WEIGHT * (1 - limited_share)
+        oob_limit_factor = limited_oob_risk / oob_risk if oob_risk > 0 else 1.0
+        excess_oob_weight = 0.0 if is_clipped else OOB_WEIGHT * (1 - oob_limit_factor)
         return _BootstrapEstimate(
             value,
             components,
             tuple(notes),
             apparent_weight=1 - weight,
-            oob_weight=weight * limited_share + further_weight,
+            oob_weight=weight * oob_limit_factor + excess_oob_weight,
         )
 
     def _optimism_estimates(
@@ -345,9 +345,9 @@ class Bootstrap(Method):
     ) -> Tested:
         predictions = bootstrap_predictions.answers
         risks_by_test_set = (
-            bootstrap_predictions.by_question[candidate] if terms.with_errors else None
+            bootstrap_predictions.risks_by_test_set[candidate] if terms.with_errors else None
         )
-        if not bootstrap_predictions.all_answered[candidate]:
+        if not bootstrap_predictions.has_all_predictions[candidate]:
             return Tested(
                 np.nan, split_risks=risks_by_test_set, notes=failure_notes(predictions, candidate)
             )
@@ -355,7 +355,7 @@ class Bootstrap(Method):
             return Tested(estimate.value)
         losses, rows = (
             self._losses(bootstrap_predictions, candidate, estimate),
-            bootstrap_predictions.tested,
+            bootstrap_predictions.tested_rows,
         )
         std_error, error_notes = self._std_error(
             bootstrap_predictions, candidate, is_requested=terms.interval is not None
@@ -367,9 +367,9 @@ class Bootstrap(Method):
                 loss=bootstrap_predictions.loss,
                 terms=terms,
                 std_errors=[std_error],
-                risks=[float(bootstrap_predictions.oob_risks[candidate])],
+                out_of_bag_risks=[float(bootstrap_predictions.oob_risks[candidate])],
             )
-            std_error, interval, _ = if_independent(
+            std_error, interval, _ = compute_if_independent(
                 as_form(terms.interval), evidence, bootstrap_predictions.data
             )[0]
         notes = (
@@ -386,7 +386,7 @@ class Bootstrap(Method):
             loss_rows=None if losses is None else rows,
             split_risks=risks_by_test_set,
             notes=notes,
-            table=estimate.table,
+            table=estimate.components,
         )
 
     def _losses(
@@ -399,14 +399,15 @@ class Bootstrap(Method):
         if (
             not bootstrap_predictions.loss.per_row
             or estimate.apparent_weight is None
-            or (estimate.apparent_weight and bootstrap_predictions.n_never_out)
+            or (estimate.apparent_weight and bootstrap_predictions.n_rows_in_every_sample)
         ):
             return None
-        losses: np.ndarray = estimate.oob_weight * bootstrap_predictions.per_row[candidate]
+        losses: np.ndarray = estimate.oob_weight * bootstrap_predictions.mean_row_losses[candidate]
         return (
             losses
             if estimate.apparent_weight == 0
-            else losses + estimate.apparent_weight * bootstrap_predictions.apparent_rows[candidate]
+            else losses
+            + estimate.apparent_weight * bootstrap_predictions.apparent_losses[candidate]
         )
 
     def _std_error(
@@ -418,15 +419,15 @@ class Bootstrap(Method):
         """
         if self.kind != "oob" and not is_requested:
             return None, (NO_STD_ERROR_REASON,)
-        n = len(bootstrap_predictions.tested)
-        reason = self._why_no_jackknife(bootstrap_predictions, candidate)
+        n = len(bootstrap_predictions.tested_rows)
+        reason = self._no_jackknife_reason(bootstrap_predictions, candidate)
         if reason is not None:
             return None, (reason,)
         n_samples = self.replicates if self.samples is None else len(np.asarray(self.samples))
-        sample_sums = bootstrap_predictions.sums_of_samples(candidate) / n
-        draw_counts = bootstrap_predictions.draw_counts[:, bootstrap_predictions.tested]
+        sample_sums = bootstrap_predictions.sample_loss_sums(candidate) / n
+        draw_counts = bootstrap_predictions.draw_counts[:, bootstrap_predictions.tested_rows]
         std_error = jackknife_error(
-            draw_counts, bootstrap_predictions.per_row[candidate], sample_sums, n_samples
+            draw_counts, bootstrap_predictions.mean_row_losses[candidate], sample_sums, n_samples
         )
         if std_error is None:
             too_few_note = (
@@ -438,34 +439,35 @@ class Bootstrap(Method):
             "standard error: infinitesimal jackknife of Efron and Tibshirani (1997).",
         )
 
-    def _why_no_jackknife(
+    def _no_jackknife_reason(
         self, bootstrap_predictions: BootstrapPredictions, candidate: int
     ) -> str | None:
         """Return why the infinitesimal jackknife gives no standard error, or None if it does."""
-        data, n = bootstrap_predictions.data, len(bootstrap_predictions.tested)
+        data, n = bootstrap_predictions.data, len(bootstrap_predictions.tested_rows)
         if not bootstrap_predictions.loss.per_row:
             return (
                 f"loss '{bootstrap_predictions.loss.name}' has no per-row losses: no standard "
                 "error is known."
             )
-        if (reason := dependence(data)) is not None:
+        if (reason := dependence_reason(data)) is not None:
             return reason
         if data.groups is not None or data.sample_weight is not None or self.stratify:
             return "no formula is known for the standard error with groups, weights or strata."
         if (
             n < 3
-            or bootstrap_predictions.n_never_out
+            or bootstrap_predictions.n_rows_in_every_sample
             or (bootstrap_predictions.draw_counts.sum(axis=1) != n).any()
         ):
             return "the standard error needs samples of n rows, and each row missed by some."
-        if not bootstrap_predictions.per_row[candidate].std() > 0:
+        if not bootstrap_predictions.mean_row_losses[candidate].std() > 0:
             return "every row has the same loss: their spread says nothing of the error."
         return None
 
     def _notes_on_left_out_rows(self, bootstrap_predictions: BootstrapPredictions) -> Iterator[str]:
-        if bootstrap_predictions.loss.per_row and bootstrap_predictions.n_never_out:
+        if bootstrap_predictions.loss.per_row and bootstrap_predictions.n_rows_in_every_sample:
             yield (
-                f"{bootstrap_predictions.n_never_out} rows are in every sample and were never left "
+                f"{bootstrap_predictions.n_rows_in_every_sample} rows are in every sample and were "
+                "never left "
                 "out: they do not count; draw more samples."
             )
         if not bootstrap_predictions.loss.per_row:
@@ -490,7 +492,7 @@ class _BootstrapEstimate:
     """
 
     value: float
-    table: Mapping[str, float] | None = None
+    components: Mapping[str, float] | None = None
     notes: tuple[str, ...] = ()
     apparent_weight: float | None = 0.0
     oob_weight: float = 1.0
@@ -505,13 +507,17 @@ def weight_632_plus(
     >>> round((1 - weight) * 0.1 + weight * used, 5)
     0.1696
     """
-    limited_oob = min(oob_risk, gamma)
-    overfitting = 0.0
+    limited_oob_risk = min(oob_risk, gamma)
+    overfitting_rate = 0.0
     if oob_risk > apparent_risk and not are_tied(gamma, apparent_risk):
-        overfitting = ((limited_oob if clips else oob_risk) - apparent_risk) / (
+        overfitting_rate = ((limited_oob_risk if clips else oob_risk) - apparent_risk) / (
             gamma - apparent_risk
         )
-    return limited_oob, overfitting, OOB_WEIGHT / (1 - (1 - OOB_WEIGHT) * overfitting)
+    return (
+        limited_oob_risk,
+        overfitting_rate,
+        OOB_WEIGHT / (1 - (1 - OOB_WEIGHT) * overfitting_rate),
+    )
 
 
 BIAS_BY_KIND = {

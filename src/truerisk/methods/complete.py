@@ -13,7 +13,7 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.averages import tested_by_average
 from truerisk.plan.answers import Answers
-from truerisk.plan.extras.laws import draw_every
+from truerisk.plan.extras.laws import plan_all_draws
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
@@ -115,7 +115,7 @@ class Complete(Method):
         n_train = self._n_training_rows(data.n_rows)
         if n_train >= data.n_rows:
             raise BadData(f"m={self.m:.15g} of {data.n_rows} rows leaves none to test on.")
-        return draw_every(data.n_rows, "subsets", n_train)
+        return plan_all_draws(data.n_rows, "subsets", n_train)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
@@ -167,7 +167,7 @@ class ExactOutOfBag(Method):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        return draw_every(data.n_rows, "bootstraps", data.n_rows)
+        return plan_all_draws(data.n_rows, "bootstraps", data.n_rows)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:

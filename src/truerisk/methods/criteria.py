@@ -12,19 +12,19 @@ from truerisk.core.arguments import is_number, mention
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.data.data import Data, TaskWord
+from truerisk.data.data import Data, TaskName
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log, Squared
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers, Response
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
-from truerisk.plan.extras.model_facts import ModelFacts, freedom_of
+from truerisk.plan.extras.model_facts import ModelFacts, get_degrees_of_freedom
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 
 
-class Likelihood(Loss):
+class MinusTwoLogLikelihood(Loss):
     r"""Minus twice the log-likelihood of a set of rows, as R computes it.
 
     Numbers are Gaussian around the predictions, with the variance at its maximum-likelihood value
@@ -33,11 +33,11 @@ class Likelihood(Loss):
     """
 
     name = "-2 log L"
-    tasks: tuple[TaskWord, ...] = ("classification", "regression")
+    tasks: tuple[TaskName, ...] = ("classification", "regression")
     per_row = False
     lower = None
 
-    def __init__(self, task: TaskWord) -> None:
+    def __init__(self, task: TaskName) -> None:
         self.response: Response = "probability" if task == "classification" else "value"
 
     def of_set(
@@ -47,22 +47,24 @@ class Likelihood(Loss):
         if data.task == "classification":
             label_probabilities = answers[:, np.arange(len(rows)), data.codes_of(rows)]
             with np.errstate(divide="ignore"):
-                class_values: np.ndarray = -2 * np.log(label_probabilities).sum(axis=1)
-            return class_values
+                class_minus_2_log_l: np.ndarray = -2 * np.log(label_probabilities).sum(axis=1)
+            return class_minus_2_log_l
         n = len(rows)
         rss = residual_sums_of_squares(data, rows, answers, weights)
-        constant = 0.0 if weights is None else float(np.log(weights).sum())
+        log_weight_sum = 0.0 if weights is None else float(np.log(weights).sum())
         with np.errstate(divide="ignore"):
-            gaussian_values: np.ndarray = n * np.log(2 * np.pi * rss / n) + n - constant
-        return np.where(has_exact_fit(data, rows, rss, weights), -np.inf, gaussian_values)
+            gaussian_minus_2_log_l: np.ndarray = (
+                n * np.log(2 * np.pi * rss / n) + n - log_weight_sum
+            )
+        return np.where(has_exact_fit(data, rows, rss, weights), -np.inf, gaussian_minus_2_log_l)
 
 
 def residual_sums_of_squares(
     data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
     """Return the (weighted) residual sum of squares of every candidate."""
-    residuals = (predictions - data.y[rows]) ** 2
-    return residuals.sum(axis=1) if weights is None else residuals @ weights
+    squared_residuals = (predictions - data.y[rows]) ** 2
+    return squared_residuals.sum(axis=1) if weights is None else squared_residuals @ weights
 
 
 def has_exact_fit(
@@ -106,7 +108,7 @@ class Criterion(Method):
         if data.sample_weight is not None:
             self._check_weights(data.task, data.sample_weight)
 
-    def _check_weights(self, task: TaskWord, weights: np.ndarray) -> None:
+    def _check_weights(self, task: TaskName, weights: np.ndarray) -> None:
         """Raise Refusal for weights of 0, and for any weights in classification.
 
         In classification a weight may be a count or an importance; their likelihoods differ.
@@ -124,29 +126,33 @@ class Criterion(Method):
 
     @override
     def loss_of(self, data: Data, loss: Loss, *, requested: bool) -> Loss:
-        own_loss = self._own_loss(data)
-        accepted_losses = (type(own_loss), Log if data.task == "classification" else Squared)
+        criterion_loss = self._criterion_loss(data)
+        accepted_loss_types = (
+            type(criterion_loss),
+            Log if data.task == "classification" else Squared,
+        )
         if requested and (
-            type(loss) not in accepted_losses or getattr(loss, "clip", None) is not None
+            type(loss) not in accepted_loss_types or getattr(loss, "clip", None) is not None
         ):
             raise Refusal(
-                f"method '{self.name}' reports in loss '{own_loss.name}' and not in '{loss.name}': "
+                f"method '{self.name}' reports in loss '{criterion_loss.name}' and not in "
+                f"'{loss.name}': "
                 f"leave scoring out, or {REMEDY}."
             )
-        return loss if requested and type(loss) is type(own_loss) else own_loss
+        return loss if requested and type(loss) is type(criterion_loss) else criterion_loss
 
     @abstractmethod
-    def _own_loss(self, data: Data) -> Loss:
+    def _criterion_loss(self, data: Data) -> Loss:
         """Return the loss in whose unit the criterion is reported."""
 
     @abstractmethod
-    def _values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
+    def _criterion_values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
         """Return the criterion of every candidate, and a note on each; NaN if there is no value."""
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        fitted_rows = CriterionInput.from_answers(answers, data, self.name)
-        values, notes = self._values(fitted_rows)
+        criterion_input = CriterionInput.from_answers(answers, data, self.name)
+        values, notes = self._criterion_values(criterion_input)
         has_prediction = answers.answered[:, 0]
         if has_prediction.any() and np.isnan(values[has_prediction]).all():
             raise Refusal(f"method '{self.name}' has a value for no candidate: {notes[0]}.")
@@ -171,7 +177,7 @@ class CriterionInput:
     data: Data
     rows: np.ndarray
     answers: np.ndarray
-    freedom: np.ndarray
+    degrees_of_freedom: np.ndarray
     weights: np.ndarray | None
 
     @classmethod
@@ -181,10 +187,10 @@ class CriterionInput:
         Raise Refusal if the predictions are not finite or not of the kind that the criterion needs.
         """
         plan = predictions.plan
-        freedom = freedom_of(predictions)
+        freedom = get_degrees_of_freedom(predictions)
         if freedom is None or plan.n_questions != 1:
             raise BadData(f"this is no plan of '{method_name}': it asks for no degrees of freedom.")
-        needed_response = Likelihood(data.task).response
+        needed_response = MinusTwoLogLikelihood(data.task).response
         if predictions.response != needed_response:
             remedy = (
                 mention("scoring", "log")
@@ -199,8 +205,8 @@ class CriterionInput:
             raise Refusal(
                 f"'{method_name}': some candidate answers with numbers that are not finite."
             )
-        rows, counts = plan.positions
-        if counts is not None:
+        rows, row_counts = plan.positions
+        if row_counts is not None:
             raise Refusal(f"'{method_name}' takes rows as independent, and these are copies.")
         return cls(data, rows, predictions.values, freedom[:, plan.fit[0]], data.weights(rows))
 
@@ -210,7 +216,7 @@ class CriterionInput:
         return len(self.rows)
 
     @property
-    def total(self) -> float:
+    def weight_sum(self) -> float:
         """Sum of the sample weights, or the number of rows if there are no weights."""
         return float(self.n) if self.weights is None else float(self.weights.sum())
 
@@ -218,19 +224,21 @@ class CriterionInput:
         """Return each candidate's (weighted) sum of squared residuals on the training rows."""
         return residual_sums_of_squares(self.data, self.rows, self.answers, self.weights)
 
-    def likelihood(self) -> np.ndarray:
+    def minus_2_log_likelihood(self) -> np.ndarray:
         """Return minus twice the log-likelihood of each candidate on the training rows."""
-        return Likelihood(self.data.task).of_set(self.data, self.rows, self.answers, self.weights)
+        return MinusTwoLogLikelihood(self.data.task).of_set(
+            self.data, self.rows, self.answers, self.weights
+        )
 
-    def saturated(self) -> np.ndarray:
+    def is_saturated(self) -> np.ndarray:
         """Return a mask of candidates with at least as many degrees of freedom as rows."""
-        return np.asarray(self.freedom >= self.n)
+        return np.asarray(self.degrees_of_freedom >= self.n)
 
 
 class SquaredCriterion(Criterion):
     """Criterion in units of the squared loss, and hence comparable with cross-validation."""
 
-    def _own_loss(self, data: Data) -> Loss:
+    def _criterion_loss(self, data: Data) -> Loss:
         if data.task != "regression":
             raise Refusal(
                 f"method '{self.name}' estimates a squared risk, so it is stated for regression: "
@@ -297,31 +305,34 @@ class Cp(SquaredCriterion):
     def name(self) -> str:
         return "cp" if self.sigma2 is None else f"cp (sigma2={self.sigma2:.15g})"
 
-    def _values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
+    def _criterion_values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
         rss = fitted_rows.residual_sums_of_squares()
         variance, variance_source = self._variance(fitted_rows, rss)
-        values = (rss + 2 * fitted_rows.freedom * variance) / fitted_rows.total
+        values = (rss + 2 * fitted_rows.degrees_of_freedom * variance) / fitted_rows.weight_sum
         notes = [
             f"RSS {candidate_rss:.6g} + 2 x {p:.6g} degrees of freedom x variance {variance:.6g} "
             f"({variance_source}), per row"
-            for candidate_rss, p in zip(rss, fitted_rows.freedom, strict=True)
+            for candidate_rss, p in zip(rss, fitted_rows.degrees_of_freedom, strict=True)
         ]
-        return without_saturated(fitted_rows, values, notes)
+        return set_saturated_to_nan(fitted_rows, values, notes)
 
-    def _variance(self, fitted_rows: CriterionInput, rss: np.ndarray) -> tuple[float, str]:
+    def _variance(self, criterion_input: CriterionInput, rss: np.ndarray) -> tuple[float, str]:
         if self.sigma2 is not None:
             return self.sigma2, "given"
-        residual_freedom = np.where(
-            fitted_rows.saturated(), np.nan, fitted_rows.n - fitted_rows.freedom
+        residual_dof = np.where(
+            criterion_input.is_saturated(),
+            np.nan,
+            criterion_input.n - criterion_input.degrees_of_freedom,
         )
-        if np.isnan(residual_freedom).all():
+        if np.isnan(residual_dof).all():
             return np.nan, "none"
-        largest_candidate = int(np.nanargmin(residual_freedom))
+        largest_candidate = int(np.nanargmin(residual_dof))
         variance_source = (
-            f"of the largest candidate, {fitted_rows.freedom[largest_candidate]:.6g} of n = "
-            f"{fitted_rows.n}"
+            f"of the largest candidate, "
+            f"{criterion_input.degrees_of_freedom[largest_candidate]:.6g} of n = "
+            f"{criterion_input.n}"
         )
-        return float(rss[largest_candidate] / residual_freedom[largest_candidate]), variance_source
+        return float(rss[largest_candidate] / residual_dof[largest_candidate]), variance_source
 
 
 @frozen
@@ -357,27 +368,27 @@ class GCV(SquaredCriterion):
     name = "gcv"
     bias = "nearly right for fits linear in y where p is small against n; pessimistic near p = n"
 
-    def _values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
-        rss, freedom_share = (
+    def _criterion_values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
+        rss, dof_share = (
             fitted_rows.residual_sums_of_squares(),
-            fitted_rows.freedom / fitted_rows.n,
+            fitted_rows.degrees_of_freedom / fitted_rows.n,
         )
         with np.errstate(divide="ignore", invalid="ignore"):
-            values = rss / fitted_rows.total / (1 - freedom_share) ** 2
+            values = rss / fitted_rows.weight_sum / (1 - dof_share) ** 2
         notes = [
             f"RSS {candidate_rss:.6g} with {p:.6g} degrees of freedom of n = {fitted_rows.n}"
-            for candidate_rss, p in zip(rss, fitted_rows.freedom, strict=True)
+            for candidate_rss, p in zip(rss, fitted_rows.degrees_of_freedom, strict=True)
         ]
-        return without_saturated(fitted_rows, values, notes)
+        return set_saturated_to_nan(fitted_rows, values, notes)
 
 
-def without_saturated(
+def set_saturated_to_nan(
     fitted_rows: CriterionInput, values: np.ndarray, notes: list[str]
 ) -> tuple[np.ndarray, list[str]]:
     """Set the criterion to NaN, with a note, for candidates with as many parameters as rows."""
-    for candidate in np.flatnonzero(fitted_rows.saturated()):
+    for candidate in np.flatnonzero(fitted_rows.is_saturated()):
         notes[candidate] = (
-            f"no value: {fitted_rows.freedom[candidate]:.6g} degrees of freedom of n = "
+            f"no value: {fitted_rows.degrees_of_freedom[candidate]:.6g} degrees of freedom of n = "
             f"{fitted_rows.n} rows leave none for the residuals"
         )
-    return np.where(fitted_rows.saturated(), np.nan, values), notes
+    return np.where(fitted_rows.is_saturated(), np.nan, values), notes

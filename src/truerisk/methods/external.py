@@ -6,14 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.contracts import Method, Streams, Terms, evaluate_every_loss
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
-from truerisk.methods.parts.procedure import Procedure, winners_of, with_winners
-from truerisk.methods.words import method_by
+from truerisk.methods.parts.procedure import Procedure, add_winners, make_winners
+from truerisk.methods.words import method_from_name
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.blocks import ALL
 from truerisk.plan.builder import PlanBuilder
@@ -40,18 +40,18 @@ class External(Procedure):
     @property
     @override
     def outer_method(self) -> Method:
-        return method_by("holdout", {})
+        return method_from_name("holdout", {})
 
     @property
     @override
     def inner_method(self) -> Method:
-        return method_by("holdout", {})
+        return method_from_name("holdout", {})
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         builder = PlanBuilder(data.n_rows)
-        no_row = builder.block(np.empty(0, dtype=np.int32))
-        builder.ask(train=(no_row, ()), test=(ALL, ()), part="outer")
+        empty_block = builder.block(np.empty(0, dtype=np.int32))
+        builder.ask(train=(empty_block, ()), test=(ALL, ()), part="outer")
         return builder.build()
 
     @override
@@ -63,9 +63,9 @@ class External(Procedure):
         def rate(loss: Loss, terms: Terms, predictions: Answers) -> Evaluation:
             risk = self.risk(predictions, None, data, loss, terms)
             evaluation = Evaluation(plan, (risk,), 0, answers=predictions)
-            return with_winners(evaluation, risk, winners_of(np.zeros(1, dtype=np.int64), ()))
+            return add_winners(evaluation, risk, make_winners(np.zeros(1, dtype=np.int64), ()))
 
-        return in_every_loss(rate, loss, terms, predictions)
+        return evaluate_every_loss(rate, loss, terms, predictions)
 
 
 def _refuse_non_finite(predictions: Answers) -> None:

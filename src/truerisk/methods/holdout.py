@@ -9,29 +9,29 @@ from typing import ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.contracts import Method, Streams, Terms, evaluate_every_loss
 from truerisk.core.arguments import check_count, check_flag, check_share
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
-from truerisk.intervals.form import NONE, if_independent
+from truerisk.intervals.form import NO_INTERVAL, compute_if_independent
 from truerisk.intervals.refitted import HalfEvidence
 from truerisk.losses.loss import Average, Loss, check_average
-from truerisk.losses.row_losses import infinite_findings
+from truerisk.losses.row_losses import find_infinite_losses
 from truerisk.methods.parts.averages import (
-    OF_ROW_MEANS,
+    ROW_MEAN_BASES,
     Averaged,
-    estimates_with,
+    make_estimates,
     split_risks,
     tested_by_average,
 )
 from truerisk.methods.parts.procedure import (
+    add_winners,
     candidate_of_each_fit,
     chosen_candidate,
-    winners_of,
-    with_winners,
+    make_winners,
 )
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.blocks import ALL
@@ -43,15 +43,17 @@ from truerisk.splitting.folds import draw_folds
 from truerisk.splitting.samples import draw_held_out
 
 
-def tested_by_one_split(predictions: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
+def estimate_by_one_split(
+    predictions: Answers, data: Data, loss: Loss, terms: Terms
+) -> list[Tested]:
     """Return each candidate's mean loss on one test set, with its interval.
 
     By default the interval of an error rate is a Beta posterior if rows are independent and
     unweighted.
     """
-    has_plain_errors = loss.binary and data.groups is None and data.sample_weight is None
+    has_binomial_errors = loss.binary and data.groups is None and data.sample_weight is None
     return tested_by_average(
-        predictions, data, loss, terms, None, usual="beta" if has_plain_errors else None
+        predictions, data, loss, terms, None, usual="beta" if has_binomial_errors else None
     )
 
 
@@ -87,7 +89,7 @@ class Holdout(Method):
 
     name = "holdout"
     target: ClassVar[Target] = "Err_XY"
-    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
+    gives: ClassVar[frozenset[Basis]] = ROW_MEAN_BASES
 
     def __post_init__(self) -> None:
         check_share("test_share", self.test_share)
@@ -110,7 +112,7 @@ class Holdout(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        return tested_by_one_split(answers, data, loss, terms)
+        return estimate_by_one_split(answers, data, loss, terms)
 
 
 @frozen
@@ -221,7 +223,7 @@ class ThreeWay(Method):
 
     name = "three-way"
     target: ClassVar[Target] = "Err_XY"
-    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
+    gives: ClassVar[frozenset[Basis]] = ROW_MEAN_BASES
 
     def __post_init__(self) -> None:
         check_share("validation_share", self.validation_share)
@@ -261,29 +263,31 @@ class ThreeWay(Method):
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
         validation_predictions = ask(plan.part_named("inner"))
-        validation_estimates = tested_by_one_split(validation_predictions, data, loss, terms)
+        validation_estimates = estimate_by_one_split(validation_predictions, data, loss, terms)
         winner = np.array([chosen_candidate(validation_estimates, terms)])
         outer_plan = plan.part_named("outer")
         outer_predictions = ask(outer_plan, only=candidate_of_each_fit(outer_plan, winner))
         winners, n_fits = (
-            winners_of(winner, [validation_estimates]),
+            make_winners(winner, [validation_estimates]),
             validation_predictions.n_fits + outer_predictions.n_fits,
         )
 
         def rate(
             loss: Loss, terms: Terms, inner_predictions: Answers, outer_predictions: Answers
         ) -> Evaluation:
-            curve = tuple(tested_by_one_split(inner_predictions, data, loss, terms))
-            procedure = self.reduce(outer_predictions, data, loss, terms)[0]
-            return with_winners(
-                Evaluation(plan, curve, n_fits, answers=outer_predictions), procedure, winners
+            candidate_estimates = tuple(estimate_by_one_split(inner_predictions, data, loss, terms))
+            procedure_estimate = self.reduce(outer_predictions, data, loss, terms)[0]
+            return add_winners(
+                Evaluation(plan, candidate_estimates, n_fits, answers=outer_predictions),
+                procedure_estimate,
+                winners,
             )
 
-        return in_every_loss(rate, loss, terms, validation_predictions, outer_predictions)
+        return evaluate_every_loss(rate, loss, terms, validation_predictions, outer_predictions)
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        return tested_by_one_split(answers, data, loss, terms)
+        return estimate_by_one_split(answers, data, loss, terms)
 
 
 @frozen
@@ -378,10 +382,10 @@ class PairedHalves(Method):
                 rows = np.flatnonzero(half_numbers == half_index)
                 half_data, half_block = data.subset(rows), builder.block(rows)
                 for fold in range(self.splits_drawn):
-                    test_in_half = draw_held_out(
+                    half_test_rows = draw_held_out(
                         half_data, 2 * self.test_share, rng, stratify=self.stratify
                     )
-                    test_block = builder.block(rows[test_in_half])
+                    test_block = builder.block(rows[half_test_rows])
                     repeat_number = 1 + 2 * pair + half_index
                     builder.ask(
                         (half_block, (test_block,)),
@@ -401,10 +405,12 @@ class PairedHalves(Method):
                 for r in range(repeat_numbers.max() + 1)
             ]
         )
-        values, intervals = repeat_means[0], [NONE] * len(risks_by_split)
+        values, intervals = repeat_means[0], [NO_INTERVAL] * len(risks_by_split)
         if terms.with_errors:
             half_means = repeat_means[1:].T.reshape(len(values), -1, 2)
-            evidence = HalfEvidence(values=values, loss=loss, terms=terms, halves=half_means)
-            intervals = if_independent(as_form(terms.interval or "conservative-z"), evidence, data)
-        findings = infinite_findings(answers, data, loss)
-        return estimates_with(intervals, answers, values, risks_by_split, findings=findings)
+            evidence = HalfEvidence(values=values, loss=loss, terms=terms, half_risks=half_means)
+            intervals = compute_if_independent(
+                as_form(terms.interval or "conservative-z"), evidence, data
+            )
+        findings = find_infinite_losses(answers, data, loss)
+        return make_estimates(intervals, answers, values, risks_by_split, findings=findings)

@@ -17,10 +17,15 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Log
-from truerisk.methods.criteria import Criterion, CriterionInput, Likelihood, without_saturated
+from truerisk.methods.criteria import (
+    Criterion,
+    CriterionInput,
+    MinusTwoLogLikelihood,
+    set_saturated_to_nan,
+)
 from truerisk.plan.answers import Answers
 from truerisk.plan.extras.linear_rules import LinearRules
-from truerisk.plan.extras.model_facts import ModelFacts, rules_of
+from truerisk.plan.extras.model_facts import ModelFacts, get_linear_rules
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Tested
 
@@ -45,9 +50,9 @@ class LikelihoodCriterion(Criterion):
     def name(self) -> str:
         return f"{self.criterion} (per row)" if self.per_row else self.criterion
 
-    def _own_loss(self, data: Data) -> Loss:
+    def _criterion_loss(self, data: Data) -> Loss:
         if not self.per_row:
-            return Likelihood(data.task)
+            return MinusTwoLogLikelihood(data.task)
         if data.task != "classification":
             raise Refusal(
                 f"method '{self.name}' is in log loss, which numbers do not have: use 'cp' or "
@@ -59,20 +64,20 @@ class LikelihoodCriterion(Criterion):
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
         """Return the penalty for k parameters and n rows; NaN if the formula has no value."""
 
-    def _values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
-        k = fitted_rows.freedom + (
+    def _criterion_values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
+        k = fitted_rows.degrees_of_freedom + (
             fitted_rows.data.task == "regression"
         )  # The variance is a parameter as well.
-        likelihood = fitted_rows.likelihood()
+        minus_2_log_l = fitted_rows.minus_2_log_likelihood()
         penalty = self._penalty(k, fitted_rows.n)
         divisor = 2 * fitted_rows.n if self.per_row else 1
-        values = np.where(np.isfinite(likelihood), (likelihood + penalty) / divisor, np.nan)
+        values = np.where(np.isfinite(minus_2_log_l), (minus_2_log_l + penalty) / divisor, np.nan)
         divisor_text = f", divided by 2n = {divisor}" if self.per_row else ""
         notes = [
-            f"-2 log L {candidate_likelihood:.6g} + {candidate_penalty:.6g} for "
+            f"-2 log L {candidate_minus_2_log_l:.6g} + {candidate_penalty:.6g} for "
             f"{n_parameters:.6g} parameters{divisor_text}"
-            for candidate_likelihood, candidate_penalty, n_parameters in zip(
-                likelihood, penalty, k, strict=True
+            for candidate_minus_2_log_l, candidate_penalty, n_parameters in zip(
+                minus_2_log_l, penalty, k, strict=True
             )
         ]
         for candidate in np.flatnonzero(np.isnan(penalty)):
@@ -81,9 +86,9 @@ class LikelihoodCriterion(Criterion):
                 f"{fitted_rows.n} rows and k = {k[candidate]:.6g} parameters, and the correction "
                 "divides by it"
             )
-        for candidate in np.flatnonzero(~np.isfinite(likelihood)):
+        for candidate in np.flatnonzero(~np.isfinite(minus_2_log_l)):
             notes[candidate] = _no_likelihood_note(fitted_rows)
-        return without_saturated(fitted_rows, values, notes)
+        return set_saturated_to_nan(fitted_rows, values, notes)
 
 
 @frozen
@@ -213,9 +218,9 @@ class BIC(LikelihoodCriterion):
         return k * np.log(n)
 
 
-def _no_likelihood_note(fitted_rows: CriterionInput) -> str:
+def _no_likelihood_note(criterion_input: CriterionInput) -> str:
     """Return a note that explains why a candidate's likelihood is infinite or zero."""
-    if fitted_rows.data.task == "classification":
+    if criterion_input.data.task == "classification":
         return "no value: the model gives some label probability 0, so the likelihood is 0"
     return "no value: the fit is exact, so the likelihood has no bound"
 
@@ -279,14 +284,14 @@ class EBIC(BIC):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        rule_blocks = rules_of(answers)
+        rule_blocks = get_linear_rules(answers)
         if rule_blocks is None:
             raise BadData(f"this is no plan of '{self.name}': it asks for no linear rules.")
         estimates = super().reduce(answers, data, loss, terms)
         divisor = 2 * len(answers.plan.positions[0]) if self.per_row else 1
         for rules in rule_blocks:
             for candidate, n_selected, n_features in _selected_features(rules):
-                feature_penalty = 2 * self.gamma * _log_choices(n_features, n_selected)
+                feature_penalty = 2 * self.gamma * _log_binomial(n_features, n_selected)
                 bic_estimate = estimates[candidate]
                 value = bic_estimate.value + feature_penalty / divisor
                 choice_note = (
@@ -309,7 +314,7 @@ def _selected_features(rules: LinearRules) -> Iterator[tuple[int, int, int]]:
         yield int(candidate), int(is_selected.sum()), is_used.shape[1]
 
 
-def _log_choices(n: int, k: int) -> float:
+def _log_binomial(n: int, k: int) -> float:
     """Return the logarithm of the binomial coefficient "n choose k"."""
     from scipy.special import gammaln
 

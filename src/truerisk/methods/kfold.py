@@ -18,7 +18,7 @@ from truerisk.methods import registry
 from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder, leave_out
+from truerisk.plan.builder import PlanBuilder, plan_leave_one_fold_out
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
@@ -134,7 +134,7 @@ class KFold(Averaged):
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng, stratify = streams.get("folds"), self.stratify
         fold_labels = fold_numbers(data, self.folds, self.k, self.repeats, rng, stratify=stratify)
-        return leave_out(data.n_rows, fold_labels)
+        return plan_leave_one_fold_out(data.n_rows, fold_labels)
 
     @override
     def average_of(self, loss: Loss) -> Average:
@@ -247,7 +247,7 @@ class LeaveOneOut(Averaged):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        return leave_out(data.n_rows, [np.arange(data.n_rows)])
+        return plan_leave_one_fold_out(data.n_rows, [np.arange(data.n_rows)])
 
     @override
     def average_of(self, loss: Loss) -> Average:

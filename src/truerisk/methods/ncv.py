@@ -14,15 +14,15 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.intervals import as_form
-from truerisk.intervals.form import NONE, if_independent
-from truerisk.intervals.refitted import NestedErrors, PairEvidence
+from truerisk.intervals.form import NO_INTERVAL, compute_if_independent
+from truerisk.intervals.refitted import NestedCVError, PairEvidence
 from truerisk.losses.loss import Loss, RowLoss
-from truerisk.losses.row_losses import infinite_findings
+from truerisk.losses.row_losses import find_infinite_losses
 from truerisk.methods.parts.averages import (
-    estimates_with,
+    make_estimates,
     mean_by_test_set,
     means_by_row,
-    position_weights,
+    prediction_weights,
     row_losses,
 )
 from truerisk.plan.answers import Answers
@@ -39,29 +39,29 @@ EXTRAPOLATION_POWERS = {"bates": 1.5, "mlr3inferr": 1.0}
 class LeftOutPairSummary:
     """Mean losses and their variances if each fold and each pair of folds is left out.
 
-    All arrays but `is_outer` have one entry per candidate. `outer` is the K-fold mean. `inner` is
-    the mean over the fits that lack two folds. `excess_variance` is the mean of (inner mean − fold
-    mean)² minus the variance of the fold mean. `min_variance` is the variance of a mean of n
-    independent inner losses.
+    All arrays but `is_outer` have one entry per candidate. `kfold_risks` is the K-fold mean.
+    `inner_risks` is the mean over the fits that lack two folds. `excess_variance` is the mean of
+    (inner mean − fold mean)² minus the variance of the fold mean. `min_variance` is the variance of
+    a mean of n independent inner losses.
     """
 
     k: int
     n: int
-    by_question: np.ndarray
+    risks_by_test_set: np.ndarray
     is_outer: np.ndarray
-    outer: np.ndarray
-    inner: np.ndarray
+    kfold_risks: np.ndarray
+    inner_risks: np.ndarray
     excess_variance: np.ndarray
     min_variance: np.ndarray
 
     def values(self, correction: str | None) -> np.ndarray:
         """Return the K-fold means, extrapolated to n training rows by a published factor."""
         if correction is None:
-            return self.outer
-        factor = 1 + ((self.k - 2) / self.k) ** EXTRAPOLATION_POWERS[correction]
-        return self.inner - factor * (self.inner - self.outer)
+            return self.kfold_risks
+        extrapolation_factor = 1 + ((self.k - 2) / self.k) ** EXTRAPOLATION_POWERS[correction]
+        return self.inner_risks - extrapolation_factor * (self.inner_risks - self.kfold_risks)
 
-    def nested_errors(self, candidate: int) -> NestedErrors:
+    def nested_errors(self, candidate: int) -> NestedCVError:
         """Return one candidate's standard error, limited from below and above.
 
         The lower limit is the standard error of a mean of n independent losses, and the upper limit
@@ -72,10 +72,12 @@ class LeftOutPairSummary:
             max(0.0, float(self.excess_variance[candidate])) * (self.k - 1) / self.k
         )
         std_error = float(np.clip(mean_squared_error, min_variance, self.k * min_variance)) ** 0.5
-        return NestedErrors(std_error, min_variance**0.5, float(self.inner[candidate]), self.n)
+        return NestedCVError(
+            std_error, min_variance**0.5, float(self.inner_risks[candidate]), self.n
+        )
 
 
-def spread_of_pairs(
+def summarise_left_out_pairs(
     losses: np.ndarray, plan: Plan, data: Data, weights: np.ndarray | None
 ) -> LeftOutPairSummary:
     """Summarise the losses of the test rows if each fold and each pair of folds is left out.
@@ -103,10 +105,10 @@ def spread_of_pairs(
     pair_weights[plan.repeat, tested_fold, second_fold] = total_weights
     fold_means = np.einsum("crii->cri", mean_losses)
     fold_weights = np.einsum("rii->ri", pair_weights)
-    off_diagonal = pair_weights * (1 - np.eye(k))
-    inner_means = np.einsum("crij,rij->crj", mean_losses, off_diagonal) / off_diagonal.sum(axis=1)
-    inner = np.einsum("crij,rij->c", mean_losses, off_diagonal) / off_diagonal.sum()
-    outer = np.einsum("cri,ri->c", fold_means, fold_weights) / fold_weights.sum()
+    inner_weights = pair_weights * (1 - np.eye(k))
+    inner_means = np.einsum("crij,rij->crj", mean_losses, inner_weights) / inner_weights.sum(axis=1)
+    inner_risks = np.einsum("crij,rij->c", mean_losses, inner_weights) / inner_weights.sum()
+    kfold_risks = np.einsum("cri,ri->c", fold_means, fold_weights) / fold_weights.sum()
     variances = _variances_of_means(losses, means, plan, data, weights, is_outer)
     excess_variance = ((inner_means - fold_means) ** 2).mean(axis=(1, 2)) - variances.mean(axis=1)
     unit_ids = np.arange(data.n_rows) if data.groups is None else data.groups
@@ -115,12 +117,12 @@ def spread_of_pairs(
     return LeftOutPairSummary(
         k=k,
         n=len(np.unique(unit_ids)),
-        by_question=means,
+        risks_by_test_set=means,
         is_outer=is_outer,
-        outer=outer,
-        inner=inner,
+        kfold_risks=kfold_risks,
+        inner_risks=inner_risks,
         excess_variance=excess_variance,
-        min_variance=_independent_variances(losses, plan, data, weights, is_outer, outer),
+        min_variance=_independent_variances(losses, plan, data, weights, is_outer, kfold_risks),
     )
 
 
@@ -191,7 +193,7 @@ def _independent_variances(
     data: Data,
     weights: np.ndarray | None,
     is_outer: np.ndarray,
-    outer: np.ndarray,
+    kfold_risks: np.ndarray,
 ) -> np.ndarray:
     """Return each candidate's variance of the mean loss as if all losses were independent.
 
@@ -218,20 +220,22 @@ def _independent_variances(
             ].sum(axis=1)
             / inner_weight
         )
-        n_inner = int(
+        n_inner_losses = int(
             np.count_nonzero(loss_weights) - np.count_nonzero(loss_weights[is_outer_prediction])
         )
         first_repeat_weights = loss_weights[
             is_outer_prediction & (repeat_numbers == repeat_numbers[0])
         ]
         variance: np.ndarray = (
-            np.maximum(mean_square - mean_loss**2, 0.0) * n_inner / max(n_inner - 1, 1)
+            np.maximum(mean_square - mean_loss**2, 0.0)
+            * n_inner_losses
+            / max(n_inner_losses - 1, 1)
         )
         return variance * float((first_repeat_weights**2).sum() / first_repeat_weights.sum() ** 2)
     repeat_of_prediction = repeat_numbers[is_outer_prediction]
     repeat_order = np.argsort(repeat_of_prediction, kind="stable")
     residuals, loss_weights = (
-        losses[:, is_outer_prediction] - outer[:, None],
+        losses[:, is_outer_prediction] - kfold_risks[:, None],
         loss_weights[is_outer_prediction],
     )
     sums_of_squares, n_units = _sums_of_squares(
@@ -246,7 +250,7 @@ def _independent_variances(
     return (sums_of_squares * n_units / np.maximum(n_units - 1, 1) / total_weights**2).mean(axis=1)
 
 
-Bias = Literal["bates", "mlr3inferr"]
+BiasCorrection = Literal["bates", "mlr3inferr"]
 
 
 @dataclass(frozen=True, init=False)
@@ -308,7 +312,7 @@ class NestedInterval(Method):
     k: int
     repeats: int
     folds: Any = field(repr=False)
-    correction: Bias | None
+    correction: BiasCorrection | None
     stratify: bool
 
     target: ClassVar[Target] = "Err"
@@ -319,7 +323,7 @@ class NestedInterval(Method):
         k: int = 10,
         repeats: int = 50,
         folds: Any = None,
-        bias: Bias | None = "bates",
+        bias: BiasCorrection | None = "bates",
         *,
         stratify: bool = True,
     ) -> None:
@@ -388,7 +392,7 @@ class NestedInterval(Method):
             raise Refusal(f"method 'ncv' needs losses of single rows; '{loss.name}' has none.")
         plan = answers.plan
         losses = row_losses(answers, data, loss)
-        pair_summary = spread_of_pairs(losses, plan, data, position_weights(data, plan))
+        pair_summary = summarise_left_out_pairs(losses, plan, data, prediction_weights(data, plan))
         values = pair_summary.values(self.correction)
         is_outer_prediction = np.repeat(pair_summary.is_outer, plan.test_sizes)
         outer_plan = plan.select(np.flatnonzero(pair_summary.is_outer))
@@ -396,17 +400,25 @@ class NestedInterval(Method):
         rows, row_means, _, _ = means_by_row(
             losses[:, is_outer_prediction], row_weights, outer_plan
         )
-        intervals = [NONE] * len(values)
+        intervals = [NO_INTERVAL] * len(values)
         if terms.with_errors:
             evidence = PairEvidence(
                 values=values,
                 loss=loss,
                 terms=terms,
                 groups=None if data.groups is None else data.groups[rows],
-                pairs=[pair_summary.nested_errors(candidate) for candidate in range(len(values))],
+                nested_errors=[
+                    pair_summary.nested_errors(candidate) for candidate in range(len(values))
+                ],
             )
-            intervals = if_independent(as_form(terms.interval or "ncv"), evidence, data)
-        findings = infinite_findings(answers, data, loss)
-        return estimates_with(
-            intervals, answers, values, pair_summary.by_question, row_means, rows, findings=findings
+            intervals = compute_if_independent(as_form(terms.interval or "ncv"), evidence, data)
+        findings = find_infinite_losses(answers, data, loss)
+        return make_estimates(
+            intervals,
+            answers,
+            values,
+            pair_summary.risks_by_test_set,
+            row_means,
+            rows,
+            findings=findings,
         )

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.contracts import Method, Streams, Terms, evaluate_every_loss
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
@@ -16,18 +16,18 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Loss
 from truerisk.methods.parts.procedure import (
     Procedure,
+    add_winners,
     candidate_of_each_fit,
-    choose_inside,
-    winners_of,
-    with_winners,
+    choose_in_outer_splits,
+    make_winners,
 )
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.words import DEFAULT_FOLDS, as_method
 from truerisk.plan.answers import Answers, Ask
 from truerisk.plan.builder import merge_equal_fits
-from truerisk.plan.leaks import refuse_known_rows
-from truerisk.plan.nesting import nest
+from truerisk.plan.leaks import refuse_overlapping_rows
+from truerisk.plan.nesting import nest_plans
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import Evaluation, Tested, values_of
+from truerisk.results.evaluation import Evaluation, Tested, risk_values
 
 
 @frozen
@@ -68,8 +68,8 @@ class Nested(Procedure):
     risk 0.1333 (zero-one, nested (5-fold, inner 5-fold)), 95 % interval [0.0491, 0.2788] (beta-cv)
     """
 
-    outer: Any = USUAL_FOLDS
-    inner: Any = USUAL_FOLDS
+    outer: Any = DEFAULT_FOLDS
+    inner: Any = DEFAULT_FOLDS
     compare: bool = False
 
     shares_folds: ClassVar[bool] = False
@@ -119,10 +119,10 @@ class Nested(Procedure):
                 "training sets are too many to tune in each. Use '10-fold' or 'monte-carlo'."
             )
         if self.outer_method.has_given_splits:
-            refuse_known_rows(self.outer_method.name, outer_plan)
+            refuse_overlapping_rows(self.outer_method.name, outer_plan)
         # Outer splits with equal training rows share one fit, so they choose the same candidate.
         outer_plan = merge_equal_fits(outer_plan)
-        return nest(
+        return nest_plans(
             outer_plan,
             [self._inner_plan(outer_plan, fit, data, streams) for fit in range(outer_plan.n_fits)],
         )
@@ -134,7 +134,7 @@ class Nested(Procedure):
             return self.inner_method.plan(data.subset(rows), streams.child(f"inner {fit}"))
         except BadData as error:
             location = f"inside outer training set {fit}, with {len(rows)} of {data.n_rows} rows"
-            raise BadData(f"{location}: {error.sentence.marked}") from error
+            raise BadData(f"{location}: {error.sentence.marked_text}") from error
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
@@ -144,7 +144,7 @@ class Nested(Procedure):
         if self.asks_inside(terms.n_candidates):
             inner_predictions = ask(plan.part_named("inner"), extras=False)
             n_fits = inner_predictions.n_fits
-            winners_by_fit, inner_estimates = choose_inside(
+            winners_by_fit, inner_estimates = choose_in_outer_splits(
                 self.inner_method, inner_predictions, data, loss, terms
             )
         winners_by_fit, inner_estimates = (
@@ -153,24 +153,30 @@ class Nested(Procedure):
         )
         outer_predictions = ask(outer_plan, only=candidate_of_each_fit(outer_plan, winners_by_fit))
         winners, n_fits = (
-            winners_of(winners_by_fit, inner_estimates),
+            make_winners(winners_by_fit, inner_estimates),
             n_fits + outer_predictions.n_fits,
         )
 
         def rate(scored_loss: Loss, terms: Terms, outer_predictions: Answers) -> Evaluation:
-            procedure = self.outer_method.reduce(outer_predictions, data, scored_loss, terms)[0]
-            curve = _mean_inner_risks(inner_estimates) if inner_estimates else (procedure,)
+            procedure_estimate = self.outer_method.reduce(
+                outer_predictions, data, scored_loss, terms
+            )[0]
+            candidate_estimates = (
+                _mean_inner_risks(inner_estimates) if inner_estimates else (procedure_estimate,)
+            )
             # The inner splits were evaluated only in the loss by which a setting is chosen.
             if inner_estimates and scored_loss is not loss:
                 no_estimate = Tested(
                     np.nan, notes=(f"the settings were compared by '{loss.name}'.",)
                 )
-                curve = (no_estimate,) * len(curve)
-            return with_winners(
-                Evaluation(plan, curve, n_fits, answers=outer_predictions), procedure, winners
+                candidate_estimates = (no_estimate,) * len(candidate_estimates)
+            return add_winners(
+                Evaluation(plan, candidate_estimates, n_fits, answers=outer_predictions),
+                procedure_estimate,
+                winners,
             )
 
-        return in_every_loss(rate, loss, terms, outer_predictions)
+        return evaluate_every_loss(rate, loss, terms, outer_predictions)
 
 
 def _mean_inner_risks(inner_estimates: Sequence[Sequence[Tested]]) -> tuple[Tested, ...]:
@@ -179,5 +185,5 @@ def _mean_inner_risks(inner_estimates: Sequence[Sequence[Tested]]) -> tuple[Test
         "mean over the outer splits of the risk by which each inner search chose (optimistic); "
         "the honest risk is `procedure`"
     )
-    values = np.array([values_of(split_estimates) for split_estimates in inner_estimates])
+    values = np.array([risk_values(split_estimates) for split_estimates in inner_estimates])
     return tuple(Tested(float(v), notes=(mean_note,)) for v in values.mean(axis=0))

@@ -10,26 +10,26 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, cast
 
-from truerisk.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.contracts import Method, Streams, Terms, evaluate_every_loss
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.intervals.choice import calibrated_name, with_interval
+from truerisk.intervals.choice import adapt_method_to_interval, calibrated_interval_name
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.methods.parts.procedure import (
     Procedure,
-    choose_inside,
-    nested,
-    winners_of,
-    with_winners,
+    add_winners,
+    choose_in_outer_splits,
+    make_nested_procedure,
+    make_winners,
 )
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.words import DEFAULT_FOLDS, as_method
 from truerisk.plan.answers import Answers, Ask
-from truerisk.plan.leaks import order_of
-from truerisk.plan.pairs import with_pairs
+from truerisk.plan.leaks import find_split_order
+from truerisk.plan.pairs import add_pair_fits
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, LazyRisks, Tested
 from truerisk.results.interval import Basis
@@ -110,7 +110,7 @@ class Pairs(Procedure):
     @property
     @override
     def inner_method(self) -> Averaged:
-        method = as_method(USUAL_FOLDS if self.folds is None else self.folds)
+        method = as_method(DEFAULT_FOLDS if self.folds is None else self.folds)
         if method.respects_time:
             raise Refusal(
                 f"'{method.name}' cannot be left out in pairs: the model without folds i and j is "
@@ -133,10 +133,12 @@ class Pairs(Procedure):
         method = self.inner_method
         folds = method.plan(data, streams)
         try:
-            return with_pairs(folds)
+            return add_pair_fits(folds)
         except Refusal as refusal:
             outer_advice = (
-                "the same splitter" if order_of(folds) is not None else mention("outer", "10-fold")
+                "the same splitter"
+                if find_split_order(folds) is not None
+                else mention("outer", "10-fold")
             )
             raise BadData(
                 f"the folds of '{method.name}' cannot be left out in pairs: {refusal}. Choose "
@@ -146,14 +148,17 @@ class Pairs(Procedure):
 
     @override
     def evaluate(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Evaluation:
-        without_one = ask(plan.part_named("outer"))
-        without_two = ask(plan.part_named("inner"))
+        fold_predictions = ask(plan.part_named("outer"))
+        pair_predictions = ask(plan.part_named("inner"))
         inner_method = self.inner_method
-        chosen_candidates, inner_estimates = choose_inside(
-            inner_method, without_two, data, loss, terms
+        chosen_candidates, inner_estimates = choose_in_outer_splits(
+            inner_method, pair_predictions, data, loss, terms
         )
-        winners = winners_of(chosen_candidates, inner_estimates)
-        n_search_fits, n_fits = without_one.n_fits, without_one.n_fits + without_two.n_fits
+        winners = make_winners(chosen_candidates, inner_estimates)
+        n_search_fits, n_fits = (
+            fold_predictions.n_fits,
+            fold_predictions.n_fits + pair_predictions.n_fits,
+        )
         cost_note = f"this took {n_fits} fits; a search without honest risk takes {n_search_fits}."
 
         def rate(
@@ -163,27 +168,33 @@ class Pairs(Procedure):
                 outer_predictions.picked(chosen_candidates),
                 inner_predictions.picked(chosen_candidates[inner_predictions.plan.fold]),
             )
-            procedure = self.risk(winner_predictions, left_two_out, data, loss, terms)
-            curve: Sequence[Tested] = (procedure,)
+            procedure_estimate = self.risk(winner_predictions, left_two_out, data, loss, terms)
+            candidate_estimates: Sequence[Tested] = (procedure_estimate,)
             # A search has computed the risk curve already, so it is computed here only if read.
             if terms.n_candidates > 1:
-                procedure = replace(procedure, notes=(cost_note, *procedure.notes))
+                procedure_estimate = replace(
+                    procedure_estimate, notes=(cost_note, *procedure_estimate.notes)
+                )
                 reduce_candidates = partial(
                     inner_method.reduce, outer_predictions, data, loss, terms
                 )
-                curve = LazyRisks(reduce_candidates, terms.n_candidates)
+                candidate_estimates = LazyRisks(reduce_candidates, terms.n_candidates)
             evaluation = Evaluation(
-                plan, curve, n_fits, answers=winner_predictions, left_two_out=left_two_out
+                plan,
+                candidate_estimates,
+                n_fits,
+                answers=winner_predictions,
+                left_two_out=left_two_out,
             )
-            return with_winners(evaluation, procedure, winners)
+            return add_winners(evaluation, procedure_estimate, winners)
 
-        return in_every_loss(rate, loss, terms, without_one, without_two)
+        return evaluate_every_loss(rate, loss, terms, fold_predictions, pair_predictions)
 
     @override
     def risk(
         self, tested: Answers, left_two_out: Answers | None, data: Data, loss: Loss, terms: Terms
     ) -> Tested:
-        default_interval = calibrated_name(loss, data)
+        default_interval = calibrated_interval_name(loss, data)
         return tested_by_average(
             tested,
             data,
@@ -222,13 +233,15 @@ def testing_method(
     if own_procedure is not None:
         method = own_procedure
     elif not isinstance(method, Pairs):
-        method = nested(method, select_by, compare)
+        method = make_nested_procedure(method, select_by, compare)
     elif method.folds is not None:
         method = replace(method, compare=compare)
     elif select_by.goes_forward:
-        method = nested(select_by, select_by, compare)
+        method = make_nested_procedure(select_by, select_by, compare)
     elif isinstance(select_by, Averaged) and select_by.has_folds:
         method = replace(method, folds=select_by, compare=compare)
     else:
-        method = nested(default_outer, select_by, compare)
-    return cast(Procedure, method if interval is None else with_interval(method, interval))
+        method = make_nested_procedure(default_outer, select_by, compare)
+    return cast(
+        Procedure, method if interval is None else adapt_method_to_interval(method, interval)
+    )

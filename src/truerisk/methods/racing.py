@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Streams, Terms, in_every_loss
+from truerisk.contracts import Method, Streams, Terms, evaluate_every_loss
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
@@ -24,9 +24,9 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, RowLoss, check_average
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged, average_weights, row_losses
-from truerisk.methods.parts.procedure import choose_inside, winners_of, with_winners
-from truerisk.plan.answers import Answers, Ask, filled
-from truerisk.plan.pairs import partitions_of
+from truerisk.methods.parts.procedure import add_winners, choose_in_outer_splits, make_winners
+from truerisk.plan.answers import Answers, Ask, merge_runs
+from truerisk.plan.pairs import find_partitions
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis
@@ -39,7 +39,7 @@ ADDED_DEVIATIONS = 1.0
 # The variance is computed as if so many additional rows with a typical difference had been seen.
 N_ASSUMED_ROWS = 2
 
-AskSome = Callable[[np.ndarray], Answers]
+RequestFits = Callable[[np.ndarray], Answers]
 """Function that returns predictions for the (candidate, fit) pairs marked in a boolean array."""
 
 
@@ -47,14 +47,14 @@ AskSome = Callable[[np.ndarray], Answers]
 class Race:
     """State of one race of candidates over folds.
 
-    `order` holds the test sets of the plan in the order of the race. `is_running` marks the
-    candidates that are still in the race, `total` is the weight of all rows, and the lists hold the
-    losses, weights and groups of the rows seen so far.
+    `test_set_order` holds the test sets of the plan in the order of the race. `is_running` marks
+    the candidates that are still in the race, `total_weight` is the weight of all rows, and the
+    lists hold the losses, weights and groups of the rows seen so far.
     """
 
-    order: np.ndarray
+    test_set_order: np.ndarray
     is_running: np.ndarray
-    total: float
+    total_weight: float
     losses: list[np.ndarray] = field(default_factory=list)
     weights: list[np.ndarray] = field(default_factory=list)
     groups: list[np.ndarray] = field(default_factory=list)
@@ -67,16 +67,22 @@ class Race:
         self.weights.append(weights)
         if groups is not None:
             self.groups.append(groups)
-        running = np.flatnonzero(self.is_running)
-        seen_losses = np.concatenate([fold_losses[running] for fold_losses in self.losses], axis=1)
+        running_candidates = np.flatnonzero(self.is_running)
+        seen_losses = np.concatenate(
+            [fold_losses[running_candidates] for fold_losses in self.losses], axis=1
+        )
         groups = np.concatenate(self.groups) if self.groups else None
         self.is_running[
-            running[hopeless(seen_losses, np.concatenate(self.weights), self.total, groups)]
+            running_candidates[
+                find_hopeless_candidates(
+                    seen_losses, np.concatenate(self.weights), self.total_weight, groups
+                )
+            ]
         ] = False
 
 
 def run_races(
-    ask: AskSome,
+    ask: RequestFits,
     plan: Plan,
     races: Sequence[np.ndarray],
     n_candidates: int,
@@ -100,17 +106,19 @@ def run_races(
     is_fitted = np.zeros((n_candidates, plan.n_fits), dtype=bool)
     for step in range(max(len(race_order) for race_order in races)):
         is_requested = np.zeros_like(is_fitted)
-        active_races = [race for race in race_states if step < len(race.order)]
+        active_races = [race for race in race_states if step < len(race.test_set_order)]
         for race in active_races:
-            is_requested[race.is_running, plan.fit[race.order[step]]] = True
+            is_requested[race.is_running, plan.fit[race.test_set_order[step]]] = True
         is_requested &= ~is_fitted
         if is_requested.any():
-            collected_predictions = [filled([*collected_predictions, ask(is_requested)])]
+            collected_predictions = [merge_runs([*collected_predictions, ask(is_requested)])]
             is_fitted |= is_requested
         for race in active_races:
-            if step + 1 < len(race.order):
+            if step + 1 < len(race.test_set_order):
                 race.record_fold(
-                    *loss_source.losses_of_test_set(collected_predictions[0], int(race.order[step]))
+                    *loss_source.losses_of_test_set(
+                        collected_predictions[0], int(race.test_set_order[step])
+                    )
                 )
     return collected_predictions[0], np.array([race.is_running for race in race_states])
 
@@ -127,7 +135,9 @@ class RaceLosses:
     def weights_of_test_sets(self, test_sets: np.ndarray) -> np.ndarray:
         """Return the weights of the rows of these test sets."""
         offsets = self.plan.test_offsets
-        return np.concatenate([self.weights[offsets[q] : offsets[q + 1]] for q in test_sets])
+        return np.concatenate(
+            [self.weights[offsets[test_set] : offsets[test_set + 1]] for test_set in test_sets]
+        )
 
     def losses_of_test_set(
         self, predictions: Answers, test_set: int
@@ -143,7 +153,7 @@ class RaceLosses:
         )
 
 
-def hopeless(
+def find_hopeless_candidates(
     losses: np.ndarray, weights: np.ndarray, total_weight: float, groups: np.ndarray | None = None
 ) -> np.ndarray:
     """Return a mask of candidates that are very unlikely to have the smallest risk on all rows.
@@ -153,7 +163,7 @@ def hopeless(
     it cannot have a risk; if all candidates have failed, none is marked.
 
     >>> errors = np.array([[0, 0, 1, 0, 0, 0], [1, 1, 1, 1, 0, 1], [0, 1, 0, 0, 0, 0]])
-    >>> hopeless(errors, np.ones(6), 12.0).tolist()
+    >>> find_hopeless_candidates(errors, np.ones(6), 12.0).tolist()
     [False, True, False]
     """
     has_failed = np.isnan(losses).any(axis=1)
@@ -161,9 +171,9 @@ def hopeless(
         return np.zeros(len(losses), dtype=bool)
     seen_weight = float(weights.sum())
     loss_sums = np.where(has_failed, np.inf, losses @ weights)
-    excess = losses - losses[int(loss_sums.argmin())]
-    mean_excess = excess @ weights / seen_weight
-    group_excess = _sums_by_group(weights * excess, groups)
+    excess_losses = losses - losses[int(loss_sums.argmin())]
+    mean_excess = excess_losses @ weights / seen_weight
+    group_excess = _sums_by_group(weights * excess_losses, groups)
     group_weights = _sums_by_group(weights, groups)
     sum_of_squares = ((group_excess - mean_excess[:, None] * group_weights) ** 2).sum(axis=1)
     nonzero_excess = group_excess[~has_failed]
@@ -195,8 +205,9 @@ class Racing(Method):
     The folds are processed one after the other. A setting is dropped if its losses so far make it
     improbable that it has the smallest risk on all rows: a difference of 0 from the best setting is
     more than 1.75 + (share of the rows seen) standard deviations away from the predicted difference
-    (`hopeless`). Settings that reach the end have exactly their K-fold risk, and the smallest one
-    wins. Dropped settings have no risk, and their notes tell when they were dropped.
+    (`find_hopeless_candidates`). Settings that reach the end have exactly their K-fold risk, and
+    the smallest one wins. Dropped settings have no risk, and their notes tell when they were
+    dropped.
 
     The choice is nearly always the same as with all folds. Where it is not, the race is still the
     procedure that is applied, and `RacedPairs` estimates the risk of that procedure. `average` has
@@ -298,8 +309,8 @@ class Racing(Method):
             )
         if self.average is None:
             return method
-        averaged: Averaged = replace(method, average=self.average)  # type: ignore[type-var]
-        return averaged
+        method_with_average: Averaged = replace(method, average=self.average)  # type: ignore[type-var]
+        return method_with_average
 
     @override
     def check(self, data: Data, loss: Loss) -> None:
@@ -314,7 +325,7 @@ class Racing(Method):
     def plan(self, data: Data, streams: Streams) -> Plan:
         plan = self.method.plan(data, streams)
         try:
-            is_repeated = len(partitions_of(plan)) > 1
+            is_repeated = len(find_partitions(plan)) > 1
         except Refusal as refusal:
             raise BadData(
                 f"the folds of '{self.method.name}' are none to race over: {refusal}. Choose by "
@@ -348,7 +359,7 @@ class Racing(Method):
             estimates = tuple(self.reduce(predictions, data, loss, terms))
             return Evaluation(plan, estimates, predictions.n_fits, answers=predictions)
 
-        return in_every_loss(rate, loss, terms, predictions)
+        return evaluate_every_loss(rate, loss, terms, predictions)
 
     def run(self, ask: Ask, data: Data, loss: Loss, plan: Plan, terms: Terms) -> Answers:
         """Run the race on all rows and return the predictions; a single candidate gets all folds.
@@ -460,7 +471,7 @@ class RacedPairs(Pairs):
         n_candidates = terms.n_candidates
         race_predictions = self.race.run(ask, data, loss, outer_plan, terms)
         loss_source = self.race.seen(data, loss, inner_plan)
-        without_two, reached_end = run_races(
+        pair_predictions, reached_end = run_races(
             _request_by_mask(ask, inner_plan, 1),
             inner_plan,
             _circular_orders(inner_plan),
@@ -468,17 +479,19 @@ class RacedPairs(Pairs):
             loss_source,
         )
         # This mask (candidate, test set) marks candidates that the outer fold's race did not drop.
-        reached_end_of_unit = reached_end[without_two.plan.unit].T
-        end_predictions = replace(without_two, answered=without_two.answered & reached_end_of_unit)
-        chosen_candidates, inner_estimates = choose_inside(
-            self.inner_method, end_predictions, data, loss, terms
+        reached_end_by_test_set = reached_end[pair_predictions.plan.unit].T
+        undropped_predictions = replace(
+            pair_predictions, answered=pair_predictions.answered & reached_end_by_test_set
         )
-        winners = winners_of(chosen_candidates, inner_estimates)
+        chosen_candidates, inner_estimates = choose_in_outer_splits(
+            self.inner_method, undropped_predictions, data, loss, terms
+        )
+        winners = make_winners(chosen_candidates, inner_estimates)
         is_requested = np.zeros((n_candidates, outer_plan.n_fits), dtype=bool)
         is_requested[chosen_candidates, outer_plan.fit] = True
-        without_one = ask(outer_plan, requested=is_requested, number=0)
+        fold_predictions = ask(outer_plan, requested=is_requested, number=0)
         n_missing_fits = int((is_requested & ~race_predictions.made).sum())
-        n_fits = race_predictions.n_fits + without_two.n_fits + n_missing_fits
+        n_fits = race_predictions.n_fits + pair_predictions.n_fits + n_missing_fits
         n_all_fits = n_candidates * (outer_plan.n_fits + inner_plan.n_fits)
         cost_note = (
             f"{n_fits} fits; without a race {n_all_fits}. "
@@ -490,24 +503,32 @@ class RacedPairs(Pairs):
             terms: Terms,
             outer_predictions: Answers,
             inner_predictions: Answers,
-            all_predictions: Answers,
+            full_race_predictions: Answers,
         ) -> Evaluation:
             winner_predictions, left_two_out = (
                 outer_predictions.picked(chosen_candidates),
                 inner_predictions.picked(chosen_candidates[inner_predictions.plan.fold]),
             )
-            procedure = self.risk(winner_predictions, left_two_out, data, loss, terms)
-            procedure = replace(procedure, notes=(cost_note, *procedure.notes))
-            curve = tuple(self.race.reduce(all_predictions, data, loss, terms))
-            return with_winners(
+            procedure_estimate = self.risk(winner_predictions, left_two_out, data, loss, terms)
+            procedure_estimate = replace(
+                procedure_estimate, notes=(cost_note, *procedure_estimate.notes)
+            )
+            candidate_estimates = tuple(self.race.reduce(full_race_predictions, data, loss, terms))
+            return add_winners(
                 Evaluation(
-                    plan, curve, n_fits, answers=winner_predictions, left_two_out=left_two_out
+                    plan,
+                    candidate_estimates,
+                    n_fits,
+                    answers=winner_predictions,
+                    left_two_out=left_two_out,
                 ),
-                procedure,
+                procedure_estimate,
                 winners,
             )
 
-        return in_every_loss(rate, loss, terms, without_one, without_two, race_predictions)
+        return evaluate_every_loss(
+            rate, loss, terms, fold_predictions, pair_predictions, race_predictions
+        )
 
 
 def _request_by_mask(ask: Ask, plan: Plan, pass_number: int) -> Any:
@@ -521,17 +542,17 @@ def _request_by_mask(ask: Ask, plan: Plan, pass_number: int) -> Any:
 
 def _circular_orders(inner_plan: Plan) -> list[np.ndarray]:
     """Return each outer fold's inner test sets, the adjacent folds on a circle first."""
-    n_units = int(inner_plan.unit.max()) + 1
-    orders = []
-    for outer_fold in range(n_units):
+    n_outer_folds = int(inner_plan.unit.max()) + 1
+    race_orders = []
+    for outer_fold in range(n_outer_folds):
         fold_test_sets = np.flatnonzero(inner_plan.unit == outer_fold)
-        steps_ahead = (inner_plan.fold[fold_test_sets] - outer_fold) % n_units
-        orders.append(
+        steps_ahead = (inner_plan.fold[fold_test_sets] - outer_fold) % n_outer_folds
+        race_orders.append(
             fold_test_sets[
-                np.lexsort((steps_ahead, np.minimum(steps_ahead, n_units - steps_ahead)))
+                np.lexsort((steps_ahead, np.minimum(steps_ahead, n_outer_folds - steps_ahead)))
             ]
         )
-    return orders
+    return race_orders
 
 
 def _dropped_note(n_folds: int, n_all_folds: int) -> str:

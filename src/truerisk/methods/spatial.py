@@ -15,14 +15,19 @@ from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
 from truerisk.plan.blocks import ALL
-from truerisk.plan.builder import PlanBuilder, leave_out
+from truerisk.plan.builder import PlanBuilder, plan_leave_one_fold_out
 from truerisk.plan.plan import Plan
 from truerisk.results.door import load_from_package
 from truerisk.results.evaluation import Target
-from truerisk.splitting.in_space import block_folds, blocks_of, rows_within, side_of
+from truerisk.splitting.in_space import (
+    draw_block_folds,
+    resolve_cell_side,
+    rows_within_radius,
+    spatial_blocks,
+)
 
 
-class InSpace(Averaged):
+class SpatialMethod(Averaged):
     """Base class of methods whose test sets are blocks in space; each row is in one block."""
 
     target: ClassVar[Target] = "Err"
@@ -96,7 +101,7 @@ def warn_of_unseen_class(plan: Plan, data: Data) -> Plan:
 
 
 @frozen
-class Blocks(InSpace):
+class Blocks(SpatialMethod):
     """K folds of whole blocks: each fold is tested by the model fitted on the rows of the others.
 
     Rows near each other are similar, so that a model trained on the neighbours of a row is tested
@@ -166,12 +171,12 @@ class Blocks(InSpace):
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         rng = streams.get("folds")
-        folds = block_folds(data, self.k, self.size, rng, stratify=self.stratify)
-        return warn_of_unseen_class(leave_out(data.n_rows, [folds]), data)
+        folds = draw_block_folds(data, self.k, self.size, rng, stratify=self.stratify)
+        return warn_of_unseen_class(plan_leave_one_fold_out(data.n_rows, [folds]), data)
 
 
 @frozen
-class Buffered(InSpace):
+class Buffered(SpatialMethod):
     """Each block is tested by the model fitted on all rows further than `radius` from it.
 
     The blocks are those of `Blocks`, left out one by one, or in `k` folds. No training row lies
@@ -235,16 +240,16 @@ class Buffered(InSpace):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        cell_side = side_of(data, self.size)  # This call raises if the blocks are labels.
+        cell_side = resolve_cell_side(data, self.size)  # This call raises if the blocks are labels.
         radius = cell_side if self.radius is None else float(self.radius)
-        folds = blocks_of(data, self.size)
+        folds = spatial_blocks(data, self.size)
         if self.k is not None:
             rng = streams.get("folds")
-            folds = block_folds(data, self.k, self.size, rng, stratify=True)
+            folds = draw_block_folds(data, self.k, self.size, rng, stratify=True)
         builder = PlanBuilder(data.n_rows)
         for fold, block in enumerate(builder.partition(folds)):
             test_rows = np.flatnonzero(folds == fold)
-            near_rows = rows_within(data, test_rows, radius)
+            near_rows = rows_within_radius(data, test_rows, radius)
             if len(test_rows) + len(near_rows) == data.n_rows:
                 raise BadData(
                     f"radius={radius:g} leaves no row to train on when block {fold} is tested, "

@@ -12,14 +12,14 @@ import numpy as np
 
 from truerisk.contracts import Streams
 from truerisk.core.arguments import as_array, is_count, mention, repr_on_one_line
-from truerisk.core.errors import BadArgument, BadData, is_failure, message_of
+from truerisk.core.errors import BadArgument, BadData, describe_error, is_failure
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged
-from truerisk.plan.builder import row_numbers, split_plan
+from truerisk.plan.builder import plan_from_splits, to_row_numbers
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target
 
@@ -116,9 +116,9 @@ class Splitter(Averaged):
                 raise
             raise BadData(
                 f"{'' if is_count(self.splitter) else 'the splitter '}{self.name} cannot split "
-                f"these rows: {message_of(error)}"
+                f"these rows: {describe_error(error)}"
             ) from error
-        return split_plan(data.n_rows, _checked_pairs(pairs, data.n_rows, self.name))
+        return plan_from_splits(data.n_rows, _check_row_numbers(pairs, data.n_rows, self.name))
 
     @override
     def average_of(self, loss: Loss) -> Average:
@@ -187,13 +187,15 @@ class GivenSplits(Averaged):
     @property
     @override
     def bias(self) -> str:
-        if any(np.isin(row_numbers(test), row_numbers(train)).any() for train, test in self.pairs):
+        if any(
+            np.isin(to_row_numbers(test), to_row_numbers(train)).any() for train, test in self.pairs
+        ):
             return "optimistic: models are tested on rows that they were trained on"
         return Splitter.bias
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        pairs = [(row_numbers(train), row_numbers(test)) for train, test in self.pairs]
+        pairs = [(to_row_numbers(train), to_row_numbers(test)) for train, test in self.pairs]
         if data.row_ids is None:
             for split_number, pair in enumerate(self.pairs):
                 for rows_or_mask in pair:
@@ -209,7 +211,7 @@ class GivenSplits(Averaged):
                 for train, test in pairs
             ]
             pairs = [(train, test) for train, test in pairs if len(train) and len(test)]
-        return split_plan(data.n_rows, _checked_pairs(pairs, data.n_rows, self.name))
+        return plan_from_splits(data.n_rows, _check_row_numbers(pairs, data.n_rows, self.name))
 
     @override
     def average_of(self, loss: Loss) -> Average:
@@ -254,14 +256,14 @@ def _rows_in_subset(rows: np.ndarray, row_ids: np.ndarray) -> np.ndarray:
     return np.searchsorted(row_ids, present_rows)
 
 
-def _checked_pairs(
+def _check_row_numbers(
     pairs: list[tuple[Any, Any]], n_rows: int, method_name: str
 ) -> list[tuple[Any, Any]]:
     if not pairs:
         raise BadData(f"{method_name} leaves no split with both training and test rows.")
     checked_pairs = []
     for split_number, pair in enumerate(pairs):
-        train, test = (row_numbers(rows_or_mask) for rows_or_mask in pair)
+        train, test = (to_row_numbers(rows_or_mask) for rows_or_mask in pair)
         for role, rows in (("training", train), ("test", test)):
             if not len(rows):
                 raise BadData(f"split {split_number} of {method_name} has no {role} rows.")

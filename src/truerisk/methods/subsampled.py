@@ -14,14 +14,14 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss
 from truerisk.methods.parts.averages import Averaged
-from truerisk.methods.words import USUAL_FOLDS, as_method
+from truerisk.methods.words import DEFAULT_FOLDS, as_method
 from truerisk.plan.builder import PlanBuilder
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target
 from truerisk.results.interval import Basis
-from truerisk.splitting.samples import draw_order, subsamples
+from truerisk.splitting.samples import cut_subsamples, shuffle_for_subsamples
 
-MOST_DRAWS = 10
+MAX_DRAWS = 10
 
 
 @frozen
@@ -60,7 +60,7 @@ class Subsampled(Averaged):
     """
 
     n_train: int
-    of: Any = USUAL_FOLDS
+    of: Any = DEFAULT_FOLDS
     draws: int | None = None
 
     target: ClassVar[Target] = "Err"
@@ -102,8 +102,10 @@ class Subsampled(Averaged):
         train_sizes = full_plan.train_sizes
         if self.n_train >= train_sizes.max():
             return full_plan
-        max_draws = MOST_DRAWS if self.draws is None else self.draws
-        samples_by_fit = self._subsamples(full_plan, data, streams.get("subsamples"), max_draws)
+        max_draws = MAX_DRAWS if self.draws is None else self.draws
+        samples_by_fit = self._draw_subsamples(
+            full_plan, data, streams.get("subsamples"), max_draws
+        )
         # Every training set gives equally many subsamples, so that rows are tested equally often.
         n_draws = min(len(samples) for samples in samples_by_fit)
         if self.draws is not None and self.draws > n_draws:
@@ -123,20 +125,22 @@ class Subsampled(Averaged):
                 )
         return builder.build()
 
-    def _subsamples(
+    def _draw_subsamples(
         self, full_plan: Plan, data: Data, rng: np.random.Generator, max_draws: int
     ) -> list[list[np.ndarray]]:
         """Return a list of subsamples for each training set; a small set is used as a whole."""
         samples = []
         for fit in range(full_plan.n_fits):
-            rows, counts = full_plan.train_rows(fit)
-            if counts is not None:
+            rows, row_counts = full_plan.train_rows(fit)
+            if row_counts is not None:
                 raise Refusal(f"'{self.method.name}' draws rows repeatedly: use '10-fold'.")
             # The order is drawn even if it is not needed, so that it is the same for all sizes.
-            row_order = draw_order(data, rows, rng)
+            row_order = shuffle_for_subsamples(data, rows, rng)
             is_small = len(rows) <= self.n_train
             samples.append(
-                [rows] if is_small else subsamples(row_order, data.groups, self.n_train, max_draws)
+                [rows]
+                if is_small
+                else cut_subsamples(row_order, data.groups, self.n_train, max_draws)
             )
         return samples
 

@@ -17,7 +17,7 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import ZeroOne
 from truerisk.methods.parts.averages import failure_notes
 from truerisk.plan.answers import Answers
-from truerisk.plan.extras.counted import Counts, flip_each
+from truerisk.plan.extras.counted import ClassCounts, plan_label_flips
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
@@ -113,7 +113,7 @@ class Swapping(Method):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        plan = flip_each(1 - data.codes_of(np.arange(data.n_rows)))
+        plan = plan_label_flips(1 - data.codes_of(np.arange(data.n_rows)))
         if self.form == "as-printed":
             return plan.select(np.array([0]))
         if not np.isinf(self.n0):
@@ -124,28 +124,29 @@ class Swapping(Method):
 
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
-        unchanged, swapped = _prediction_indices(answers.plan)
-        rows = answers.plan.positions[0][unchanged]
+        unchanged_indices, swapped_indices = _prediction_indices(answers.plan)
+        rows = answers.plan.positions[0][unchanged_indices]
         true_codes, weights = data.codes_of(rows), data.weights(rows)
-        predicts_second = answers.values == 1
-        is_wrong = predicts_second[:, unchanged] != (true_codes == 1)
-        class_counts = _class_counts(answers, unchanged)
+        predicts_second_class = answers.values == 1
+        is_wrong = predicts_second_class[:, unchanged_indices] != (true_codes == 1)
+        class_counts = _class_counts(answers, unchanged_indices)
         if self.form == "as-printed":
             prediction_change = _has_majority_of_one(class_counts, answers)
         else:
             prediction_change = (
-                predicts_second[:, unchanged].astype(np.float64) - predicts_second[:, swapped]
+                predicts_second_class[:, unchanged_indices].astype(np.float64)
+                - predicts_second_class[:, swapped_indices]
             )
             prediction_change *= np.where(true_codes == 1, 1, -1)
         penalty = 2 * self._label_variance(class_counts) * prediction_change
-        basis_notes = _all_rows_notes(class_counts, answers.plan)
+        all_rows_notes = _all_rows_notes(class_counts, answers.plan)
         return [
             self._make_estimate(
                 answers,
                 candidate,
                 np.average(is_wrong[candidate], weights=weights),
                 np.average(penalty[candidate], weights=weights),
-                basis_notes[candidate],
+                all_rows_notes[candidate],
                 loss.scale,
             )
             for candidate in range(answers.n_candidates)
@@ -170,8 +171,10 @@ class Swapping(Method):
         scale: Scale,
     ) -> Tested:
         if not predictions.answered[candidate].all():
-            no_risk = np.array([np.nan])
-            return Tested(np.nan, split_risks=no_risk, notes=failure_notes(predictions, candidate))
+            missing_risk = np.array([np.nan])
+            return Tested(
+                np.nan, split_risks=missing_risk, notes=failure_notes(predictions, candidate)
+            )
         sign_text = "+" if scale.perfect is None else "−"
         formula_note = (
             f"apparent {scale.noun} {scale.value(apparent_risk):.4f} {sign_text} swapping penalty "
@@ -192,22 +195,30 @@ def _prediction_indices(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     is_swap_fit = np.zeros(plan.n_fits, dtype=bool)
     if (label_flips := Flips.from_holder(plan)) is not None:
         is_swap_fit[label_flips.fit] = True
-    is_swap = np.repeat(is_swap_fit[plan.fit], plan.test_sizes)
-    unchanged, swapped = np.flatnonzero(~is_swap), np.flatnonzero(is_swap)
-    unchanged, swapped = unchanged[np.argsort(rows[unchanged])], swapped[np.argsort(rows[swapped])]
-    if len(swapped) and not np.array_equal(rows[unchanged], rows[swapped]):
+    is_swap_prediction = np.repeat(is_swap_fit[plan.fit], plan.test_sizes)
+    unchanged_indices, swapped_indices = (
+        np.flatnonzero(~is_swap_prediction),
+        np.flatnonzero(is_swap_prediction),
+    )
+    unchanged_indices, swapped_indices = (
+        unchanged_indices[np.argsort(rows[unchanged_indices])],
+        swapped_indices[np.argsort(rows[swapped_indices])],
+    )
+    if len(swapped_indices) and not np.array_equal(rows[unchanged_indices], rows[swapped_indices]):
         raise BadData(
             "this is no plan of the swapping method: not every row has its label swapped."
         )
-    return unchanged, swapped
+    return unchanged_indices, swapped_indices
 
 
-def _class_counts(predictions: Answers, unchanged: np.ndarray) -> np.ndarray:
+def _class_counts(predictions: Answers, unchanged_indices: np.ndarray) -> np.ndarray:
     """Return the number of training rows of each class behind each prediction, sorted by row."""
-    class_counts = Counts.from_holder(predictions)
+    class_counts = ClassCounts.from_holder(predictions)
     if class_counts is None:
-        return np.zeros((predictions.n_candidates, len(unchanged), 2))
-    return class_counts.values[:, np.argsort(np.argsort(unchanged))[np.argsort(unchanged)]]
+        return np.zeros((predictions.n_candidates, len(unchanged_indices), 2))
+    return class_counts.values[
+        :, np.argsort(np.argsort(unchanged_indices))[np.argsort(unchanged_indices)]
+    ]
 
 
 def _has_majority_of_one(class_counts: np.ndarray, predictions: Answers) -> np.ndarray:
@@ -216,16 +227,16 @@ def _has_majority_of_one(class_counts: np.ndarray, predictions: Answers) -> np.n
     Raise Refusal unless every candidate is a nearest-neighbour rule with odd k.
     """
     votes, k = class_counts[:, :, 1], class_counts.sum(axis=2)
-    has_odd_votes = (np.abs(votes - votes.round()) < 1e-9).all(axis=1) & (np.ptp(k, axis=1) < 1e-9)
-    has_odd_votes &= (k[:, 0] % 2).round(9) == 1
-    if not has_odd_votes[predictions.answered.all(axis=1)].all():
+    has_odd_k = (np.abs(votes - votes.round()) < 1e-9).all(axis=1) & (np.ptp(k, axis=1) < 1e-9)
+    has_odd_k &= (k[:, 0] % 2).round(9) == 1
+    if not has_odd_k[predictions.answered.all(axis=1)].all():
         raise Refusal(
             f"{mention('form', 'as-printed')} is stated for nearest neighbours with odd k, and "
             f"some candidate is no such rule: use {mention('form', 'exact')}, which any classifier "
             "for two classes has."
         )
-    is_narrow: np.ndarray = np.abs(2 * votes - k).round() == 1
-    return is_narrow.astype(np.float64)
+    is_narrow_majority: np.ndarray = np.abs(2 * votes - k).round() == 1
+    return is_narrow_majority.astype(np.float64)
 
 
 def _all_rows_notes(class_counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
@@ -239,4 +250,4 @@ def _all_rows_notes(class_counts: np.ndarray, plan: Plan) -> list[tuple[str, ...
         f"n_x = {n}: the probabilities are estimated from all rows, so n0 hardly shrinks them; for "
         "a model that still follows single labels, such as a forest, the criterion is too small"
     )
-    return [(all_rows_note,) if all_rows else () for all_rows in rests_on_all_rows]
+    return [(all_rows_note,) if uses_all_rows else () for uses_all_rows in rests_on_all_rows]

@@ -15,14 +15,14 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.losses.loss import Average, Loss, check_average
-from truerisk.methods.parts.ahead import ahead_notes
-from truerisk.methods.parts.averages import OF_ROW_MEANS, Averaged, tested_by_average
+from truerisk.methods.parts.ahead import forecast_notes
+from truerisk.methods.parts.averages import ROW_MEAN_BASES, Averaged, tested_by_average
 from truerisk.plan.answers import Answers
-from truerisk.plan.builder import split_plan
+from truerisk.plan.builder import plan_from_splits
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
-from truerisk.splitting.in_time import forward_splits, purged_splits, times_of
+from truerisk.splitting.in_time import forward_splits, get_row_times, purged_splits
 
 
 def check_span(name: str, span: Any, *, may_be_0: bool) -> None:
@@ -35,10 +35,10 @@ def check_span(name: str, span: Any, *, may_be_0: bool) -> None:
     requirement = "a number or a length of time is wanted, such as np.timedelta64(7, 'D'), "
     requirement += "not negative" if may_be_0 else "more than 0"
     try:
-        is_length = isinstance(span, timedelta | np.timedelta64)
-        is_valid = is_length or is_number(span)
+        is_duration = isinstance(span, timedelta | np.timedelta64)
+        is_valid = is_duration or is_number(span)
         # Python compares a duration only with another duration, so the 0 has the same type.
-        zero = span - span if is_length else 0
+        zero = span - span if is_duration else 0
         is_valid = is_valid and bool(span >= zero if may_be_0 else span > zero)
     except (TypeError, ValueError):
         is_valid = False
@@ -54,19 +54,21 @@ def describe_spans(method: Any, **defaults: Any) -> str:
     ' (gap 3)'
     """
     values = {name: getattr(method, name) for name in defaults}
-    spans = [
-        f"{n} {v}" for n, v in values.items() if v is not None and (n, v) not in defaults.items()
+    span_texts = [
+        f"{span_name} {span}"
+        for span_name, span in values.items()
+        if span is not None and (span_name, span) not in defaults.items()
     ]
-    return f" ({', '.join(spans)})" if spans else ""
+    return f" ({', '.join(span_texts)})" if span_texts else ""
 
 
-class InTime(Averaged):
+class TimeSplitMethod(Averaged):
     """Base class of methods that split by time; without `time=`, rows are in the order of time."""
 
     average: Average | None
     target: ClassVar[Target] = "Err"
     respects_time: ClassVar[bool] = True
-    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS
+    gives: ClassVar[frozenset[Basis]] = ROW_MEAN_BASES
 
     @override
     def average_of(self, loss: Loss) -> Average:
@@ -75,15 +77,15 @@ class InTime(Averaged):
     @override
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         data_with_times = (
-            data if data.time is not None else replace(data, time=times_of(data).astype(float))
+            data if data.time is not None else replace(data, time=get_row_times(data).astype(float))
         )
         estimates = tested_by_average(answers, data_with_times, loss, terms, self.average_of(loss))
-        notes = ahead_notes(answers.plan, data) if terms.with_errors else ()
+        notes = forecast_notes(answers.plan, data) if terms.with_errors else ()
         return [replace(estimate, notes=(*notes, *estimate.notes)) for estimate in estimates]
 
 
 @frozen
-class Forward(InTime):
+class Forward(TimeSplitMethod):
     r"""K forecasts: each model is fitted on rows before an origin and tested on rows after it.
 
     .. math:: \frac{1}{n} \sum_{j=1}^{K} \sum_{i \in T_j} ℓ(y_i, f_j(x_i)), \quad
@@ -173,11 +175,11 @@ class Forward(InTime):
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
         splits = forward_splits(data, self.k, self.gap, self.window, self.horizon)
-        return split_plan(data.n_rows, splits)
+        return plan_from_splits(data.n_rows, splits)
 
 
 @frozen
-class Purged(InTime):
+class Purged(TimeSplitMethod):
     """K time periods, each tested by the model of all rows that are far enough away from it.
 
     A label that is known only some time after its row (such as a ten-day return) overlaps with the
@@ -249,4 +251,4 @@ class Purged(InTime):
 
     @override
     def plan(self, data: Data, streams: Streams) -> Plan:
-        return split_plan(data.n_rows, purged_splits(data, self.k, self.purge, self.embargo))
+        return plan_from_splits(data.n_rows, purged_splits(data, self.k, self.purge, self.embargo))

@@ -16,24 +16,24 @@ from truerisk.core.arguments import check_has_name, mention, refuse_class, repr_
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.registry import check_known, suggestion_for
 from truerisk.losses.loss import Average
-from truerisk.methods import WITHOUT_NAME, registry
+from truerisk.methods import UNNAMED_CLASSES, registry
 
-USUAL_FOLDS = "5-fold"
+DEFAULT_FOLDS = "5-fold"
 """The default folds: the risk of a tuned model then needs three times the fits of the search."""
 
-_FOLDS = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
-_UNSHUFFLED = re.compile(r"(\d{1,9}) unshuffled folds")
-_NUMBERED = re.compile(r"([a-z]+)-(\d{1,9})")
+_FOLDS_PATTERN = re.compile(r"(reversed )?(?:(\d{1,6})\s*x\s*)?(\d{1,9})-fold")
+_UNSHUFFLED_FOLDS_PATTERN = re.compile(r"(\d{1,9}) unshuffled folds")
+_NUMBERED_NAME_PATTERN = re.compile(r"([a-z]+)-(\d{1,9})")
 
 
-def default_name(rows: Any, default_method: str = USUAL_FOLDS) -> str:
+def name_default_method(rows: Any, default_method: str = DEFAULT_FOLDS) -> str:
     """Return the name of the default method, given the times and blocks of the rows.
 
     `rows` is an object with attributes `time` and `block`. If both are given, time decides, because
     a model is used after the rows it was trained on.
 
     >>> from types import SimpleNamespace
-    >>> default_name(SimpleNamespace(time=[1, 2, 3], block=None))
+    >>> name_default_method(SimpleNamespace(time=[1, 2, 3], block=None))
     'forward-5'
     """
     if rows.time is not None:
@@ -69,23 +69,23 @@ def as_method(given: Any) -> Method:
         check_has_name("method", given)
         return given
     if isinstance(given, str):
-        return method_by(given, {})
+        return method_from_name(given, {})
     if isinstance(given, Integral) and not isinstance(given, bool):
-        return by_splitter(int(given))
+        return method_from_splitter(int(given))
     refuse_class("cv", given)
     if callable(getattr(given, "split", None)):
-        return by_splitter(given)
+        return method_from_splitter(given)
     if (
         isinstance(given, list | tuple)
         and given
-        and all(isinstance(w, str | Method) for w in given)
+        and all(isinstance(entry, str | Method) for entry in given)
     ):
         raise BadArgument(
             f"{mention('cv', given)} lists several ways to split, and one is wanted here: "
             "tr.assess takes several."
         )
     if isinstance(given, Iterable) and getattr(given, "ndim", 1) != 0:
-        given_splits: Method = WITHOUT_NAME["GivenSplits"].load()(tuple(given))
+        given_splits: Method = UNNAMED_CLASSES["GivenSplits"].load()(tuple(given))
         return given_splits
     raise UnknownName(
         f"{mention('cv', given)} is neither a word ({', '.join(registry)}), a method, a number of "
@@ -93,17 +93,17 @@ def as_method(given: Any) -> Method:
     )
 
 
-def by_splitter(splitter: Any, average: Average | None = None) -> Method:
+def method_from_splitter(splitter: Any, average: Average | None = None) -> Method:
     """Return the method for a scikit-learn splitter, or for a number of unshuffled folds.
 
-    >>> by_splitter(5).name
+    >>> method_from_splitter(5).name
     '5 unshuffled folds'
     """
-    method: Method = WITHOUT_NAME["Splitter"].load()(splitter, average)
+    method: Method = UNNAMED_CLASSES["Splitter"].load()(splitter, average)
     return method
 
 
-def listed_splits(cv: Any) -> list[Any]:
+def to_cv_list(cv: Any) -> list[Any]:
     """Return a list of `cv` values, given as several values or as a single one.
 
     A list of (train, test) pairs of row numbers is a single `cv`, as in scikit-learn.
@@ -112,44 +112,44 @@ def listed_splits(cv: Any) -> list[Any]:
         return [cv]
     if not cv:
         raise BadArgument(f"{mention('cv', cv)} names no splits: leave it out, or give '10-fold'.")
-    is_single = any(isinstance(member, list | tuple | np.ndarray) for member in cv)
-    return [cv] if is_single else list(cv)
+    is_list_of_pairs = any(isinstance(member, list | tuple | np.ndarray) for member in cv)
+    return [cv] if is_list_of_pairs else list(cv)
 
 
-def is_of_scikit_learn(cv: Any) -> bool:
+def is_sklearn_cv(cv: Any) -> bool:
     """Return True if scikit-learn also accepts this `cv`: a number, splitter, or pairs of rows."""
     return cv is not None and not isinstance(cv, str | Method)
 
 
-def fold_means(method: Method) -> Method:
+def average_within_folds(method: Method) -> Method:
     """Return the method with row losses averaged first within folds, unless its average is set."""
     if getattr(method, "average", "") is not None:
         return method
     return replace(method, average="rows by fold")  # type: ignore[type-var]
 
 
-def method_by(method_name: str, method_options: Mapping[str, Any]) -> Method:
+def method_from_name(method_name: str, method_options: Mapping[str, Any]) -> Method:
     """Return the method with this name, with options that replace its defaults.
 
-    >>> method_by("monte-carlo", {"splits_drawn": 5}).splits_drawn
+    >>> method_from_name("monte-carlo", {"splits_drawn": 5}).splits_drawn
     5
     """
     stripped_name = method_name.strip()
     factory: Callable[..., Method]
     numbers_in_name: tuple[int, ...] = ()
-    if folds_match := _FOLDS.fullmatch(stripped_name):
+    if folds_match := _FOLDS_PATTERN.fullmatch(stripped_name):
         reversed_text, repeats, k = folds_match.groups()
         factory = registry.load("reversed" if reversed_text else "K-fold")
         numbers_in_name = int(k), int(repeats or 1)
-    elif unshuffled_match := _UNSHUFFLED.fullmatch(
+    elif unshuffled_match := _UNSHUFFLED_FOLDS_PATTERN.fullmatch(
         stripped_name
     ):  # Results print this name if cv is a number.
         factory, numbers_in_name = (
-            cast(Callable[..., Method], by_splitter),
+            cast(Callable[..., Method], method_from_splitter),
             (int(unshuffled_match[1]),),
         )
     elif (
-        numbered_match := _NUMBERED.fullmatch(stripped_name)
+        numbered_match := _NUMBERED_NAME_PATTERN.fullmatch(stripped_name)
     ) and f"{numbered_match[1]}-K" in registry:
         factory, numbers_in_name = (
             registry.load(f"{numbered_match[1]}-K"),
@@ -164,7 +164,7 @@ def method_by(method_name: str, method_options: Mapping[str, Any]) -> Method:
     elif method_name in registry:
         factory = registry.load(method_name)
     else:
-        known_names = [*registry, USUAL_FOLDS, "10-fold", "5x10-fold"]
+        known_names = [*registry, DEFAULT_FOLDS, "10-fold", "5x10-fold"]
         raise UnknownName(
             "there is no method "
             f"{repr_on_one_line(method_name)}{suggestion_for(method_name, known_names) or '.'} "

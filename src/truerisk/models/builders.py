@@ -9,45 +9,45 @@ from typing import Any, Literal
 from truerisk.core.errors import MissingExtra
 from truerisk.core.frozen import frozen
 
-TaskWord = Literal["classification", "regression", "survival"]
-Levels = Literal["indicators", "codes", "objects"]
+TaskName = Literal["classification", "regression", "survival"]
+LevelEncoding = Literal["indicators", "codes", "objects"]
 Grid = dict[str, list[Any]]
 
 # Trees break ties at random, and the same data must give the same tree.
 _RANDOM_STATE = 0
-_MANY_ITERATIONS = 5_000
+_MAX_ITERATIONS = 5_000
 
 
 @frozen
-class Size:
+class DataSize:
     """Properties of the data on which the grid of a learner depends.
 
     `n_classes` is 0 if the task is no classification. Every training set has at least 1/`n_parts`
     of the rows: half of them in 2-fold cross-validation, a sixth if five forecasts follow each
-    other.
-    `indicators` is True if text columns are converted to indicators, which sum to 1 for each text
-    column. Otherwise `n_levels` is the number of categorical columns, which come last.
+    other. `has_indicators` is True if text columns are converted to indicators, which sum to 1 for
+    each text column. Otherwise `n_categorical_columns` is the number of categorical columns, which
+    come last.
     """
 
     n_rows: int
     n_features: int
     n_classes: int
-    indicators: bool = False
-    n_levels: int = 0
+    has_indicators: bool = False
+    n_categorical_columns: int = 0
     n_parts: int = 2
 
     @property
-    def levels(self) -> tuple[int, ...]:
+    def categorical_columns(self) -> tuple[int, ...]:
         """Positions of the categorical columns among the columns that the learner gets."""
-        return tuple(range(self.n_features - self.n_levels, self.n_features))
+        return tuple(range(self.n_features - self.n_categorical_columns, self.n_features))
 
     @property
-    def smallest_fold(self) -> int:
+    def min_training_rows(self) -> int:
         """Smallest number of rows that a training set can have."""
         return max(1, self.n_rows // self.n_parts)
 
 
-Builder = Callable[[TaskWord, Size], tuple[Any, Grid]]
+Builder = Callable[[TaskName, DataSize], tuple[Any, Grid]]
 
 
 @frozen
@@ -77,13 +77,13 @@ class Learner:
     ('classification', 'regression')
     """
 
-    tasks: tuple[TaskWord, ...]
+    tasks: tuple[TaskName, ...]
     scale: bool
     build: Builder
-    levels: Levels = "indicators"
+    levels: LevelEncoding = "indicators"
 
 
-def _build_knn(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_knn(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     model = KNeighborsClassifier() if task == "classification" else KNeighborsRegressor()
@@ -94,7 +94,7 @@ def _build_knn(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     }
 
 
-def _build_lda(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_lda(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     from truerisk.models.discriminant_analysis import LinearDiscriminant
@@ -105,48 +105,50 @@ def _build_lda(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
         return LinearDiscriminant(solver="auto", divisor="n"), {"shrinkage": shrinkages}
     # With a singular scatter matrix, least squares returns rounding noise, which changes labels.
     is_invertible = (
-        data_size.smallest_fold - data_size.n_classes >= data_size.n_features
-        and not data_size.indicators
+        data_size.min_training_rows - data_size.n_classes >= data_size.n_features
+        and not data_size.has_indicators
     )
     # The default is no shrinkage, and the number 0.0 means no shrinkage, too.
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.0 if is_invertible else None)
     return model, {"shrinkage": [*[0.0] * is_invertible, *shrinkages]}
 
 
-def _build_logistic(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_logistic(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.linear_model import LogisticRegression
 
     # The default is a ridge penalty. Naming it is deprecated from scikit-learn 1.8 on.
     # A smaller tol would let rounding errors accumulate over more steps.
     # At C = 100, two orders of the same rows would then give visibly different results.
-    model = LogisticRegression(max_iter=_MANY_ITERATIONS)
+    model = LogisticRegression(max_iter=_MAX_ITERATIONS)
     return model, {"C": [0.001, 0.01, 0.03, 0.1, 0.3, 1.0, 10.0, 100.0]}
 
 
-def _build_svm(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_svm(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.svm import SVC, SVR
 
-    widths = [float(f"{factor / data_size.n_features:.3g}") for factor in (0.1, 0.3, 1.0)]
+    gammas = [float(f"{factor / data_size.n_features:.3g}") for factor in (0.1, 0.3, 1.0)]
     costs = [0.1, 1.0, 10.0]
     # For p standardised columns the default width "scale" equals 1/p.
-    default_width = widths[-1]
+    default_gamma = gammas[-1]
     if task == "classification":
-        return SVC(kernel="rbf", gamma=default_width), {"C": costs, "gamma": widths}
-    return _standardised_target(SVR(kernel="rbf", gamma=default_width)), {
+        return SVC(kernel="rbf", gamma=default_gamma), {"C": costs, "gamma": gammas}
+    return _standardise_target(SVR(kernel="rbf", gamma=default_gamma)), {
         "regressor__C": costs,
-        "regressor__gamma": widths,
+        "regressor__gamma": gammas,
     }
 
 
-def _build_tree(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_tree(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     tree_class = DecisionTreeClassifier if task == "classification" else DecisionTreeRegressor
-    leaves = _select_values_up_to((1, 2, 3, 5, 8, 13, 20, 30), data_size.smallest_fold // 2)
-    return tree_class(random_state=_RANDOM_STATE), {"min_samples_leaf": leaves}
+    min_leaf_sizes = _select_values_up_to(
+        (1, 2, 3, 5, 8, 13, 20, 30), data_size.min_training_rows // 2
+    )
+    return tree_class(random_state=_RANDOM_STATE), {"min_samples_leaf": min_leaf_sizes}
 
 
-def _build_forest(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_forest(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
     forest_class = RandomForestClassifier if task == "classification" else RandomForestRegressor
@@ -160,20 +162,20 @@ def _build_forest(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     return model, {"max_features": feature_counts}
 
 
-def _build_ridge(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_ridge(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.linear_model import Ridge
 
     return Ridge(), {"alpha": [0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]}
 
 
-def _build_lasso(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_lasso(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.linear_model import Lasso
 
-    model = _standardised_target(Lasso(max_iter=_MANY_ITERATIONS))
+    model = _standardise_target(Lasso(max_iter=_MAX_ITERATIONS))
     return model, {"regressor__alpha": [0.003, 0.01, 0.03, 0.1, 0.3, 1.0]}
 
 
-def _build_cox(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_cox(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     package = import_or_raise("cox", "sksurv.linear_model", "survival")
     # The default penalty is small, but not 0.
     # Without a penalty, indicator columns, which sum to 1, have no unique solution.
@@ -181,19 +183,19 @@ def _build_cox(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
     return model, {"alpha": [0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]}
 
 
-def _build_cox_lasso(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_cox_lasso(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     package = import_or_raise("cox-lasso", "sksurv.linear_model", "survival")
     # The path starts at the penalty that leaves one feature, which depends on the rows.
     # The path ends at a share of its first penalty.
     # A single penalty can select no feature, which is refused, or overflow.
     # A baseline survival curve is fitted, too.
-    default_path = {"l1_ratio": 1.0, "n_alphas": 10, "alpha_min_ratio": 0.05}
-    model = package.CoxnetSurvivalAnalysis(**default_path, fit_baseline_model=True)
-    smallest_ratio = [0.02] * (4 * data_size.n_features <= data_size.smallest_fold)
-    return model, {"alpha_min_ratio": [0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.05, *smallest_ratio]}
+    path_parameters = {"l1_ratio": 1.0, "n_alphas": 10, "alpha_min_ratio": 0.05}
+    model = package.CoxnetSurvivalAnalysis(**path_parameters, fit_baseline_model=True)
+    extra_ratios = [0.02] * (4 * data_size.n_features <= data_size.min_training_rows)
+    return model, {"alpha_min_ratio": [0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.05, *extra_ratios]}
 
 
-def _build_survival_forest(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_survival_forest(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     package = import_or_raise("survival-forest", "sksurv.ensemble", "survival")
     p = data_size.n_features
     # Unlike `forest`, this learner never tries all features.
@@ -220,7 +222,7 @@ def import_or_raise(name: str, module: str, extra_name: str) -> Any:
         ) from None
 
 
-def _standardised_target(model: Any) -> Any:
+def _standardise_target(model: Any) -> Any:
     """Return the model with y standardised, for hyperparameters that have the unit of y."""
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.preprocessing import StandardScaler
@@ -238,7 +240,7 @@ def _select_values_up_to(values: Sequence[int], limit: int) -> list[int]:
 # Each package uses one thread, because an executor runs fits in parallel.
 # Threads of several fits that wait for each other cost far more time than they save.
 
-TREES = [25, 50, 100, 200]
+TREE_COUNTS = [25, 50, 100, 200]
 LEAF_COUNTS = [7, 31]
 TREE_DEPTHS = [3, 6]
 # Half of this learning rate needs twice as many trees, with a similar result.
@@ -249,7 +251,7 @@ MIN_LEAF_ROWS = 20
 MIN_LEAVES_PER_FOLD = 8
 
 
-def _build_boosting(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_boosting(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     is_classification = task == "classification"
@@ -261,30 +263,30 @@ def _build_boosting(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
         learning_rate=LEARNING_RATE,
         min_samples_leaf=_min_leaf_rows(data_size),
         early_stopping=False,
-        categorical_features=list(data_size.levels) or None,
+        categorical_features=list(data_size.categorical_columns) or None,
         random_state=_RANDOM_STATE,
     )
-    return model, {"max_iter": TREES, "max_leaf_nodes": LEAF_COUNTS}
+    return model, {"max_iter": TREE_COUNTS, "max_leaf_nodes": LEAF_COUNTS}
 
 
-def _build_xgboost(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_xgboost(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     package = import_or_raise("xgboost", "xgboost", "xgboost")
-    column_arguments: dict[str, Any] = {"random_state": _RANDOM_STATE, "n_jobs": 1}
-    if data_size.levels:
-        column_arguments["enable_categorical"] = True
-        column_arguments["feature_types"] = [
-            "c" if j in data_size.levels else "q" for j in range(data_size.n_features)
+    model_arguments: dict[str, Any] = {"random_state": _RANDOM_STATE, "n_jobs": 1}
+    if data_size.categorical_columns:
+        model_arguments["enable_categorical"] = True
+        model_arguments["feature_types"] = [
+            "c" if j in data_size.categorical_columns else "q" for j in range(data_size.n_features)
         ]
     from truerisk.models.labelled_xgboost import LabelledXGBClassifier
 
     booster_class = LabelledXGBClassifier if task == "classification" else package.XGBRegressor
-    return booster_class(learning_rate=LEARNING_RATE, **column_arguments), {
-        "n_estimators": TREES,
+    return booster_class(learning_rate=LEARNING_RATE, **model_arguments), {
+        "n_estimators": TREE_COUNTS,
         "max_depth": TREE_DEPTHS,
     }
 
 
-def _build_lightgbm(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_lightgbm(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     import_or_raise("lightgbm", "lightgbm", "lightgbm")
     from truerisk.models import levelled_lightgbm as levelled
 
@@ -294,19 +296,23 @@ def _build_lightgbm(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
         if is_classification
         else levelled.CategoricalLGBMRegressor
     )
-    column_arguments = {"categorical_feature": list(data_size.levels)} if data_size.levels else {}
+    column_arguments = (
+        {"categorical_feature": list(data_size.categorical_columns)}
+        if data_size.categorical_columns
+        else {}
+    )
     min_leaf_rows = _min_leaf_rows(data_size)
-    fit_arguments = {
+    model_arguments = {
         "learning_rate": LEARNING_RATE,
         "min_child_samples": min_leaf_rows,
         "n_jobs": 1,
         "verbose": -1,
     }
-    model = booster_class(random_state=_RANDOM_STATE, **fit_arguments, **column_arguments)
-    return model, {"n_estimators": TREES, "num_leaves": LEAF_COUNTS}
+    model = booster_class(random_state=_RANDOM_STATE, **model_arguments, **column_arguments)
+    return model, {"n_estimators": TREE_COUNTS, "num_leaves": LEAF_COUNTS}
 
 
-def _build_catboost(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
+def _build_catboost(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     import_or_raise("catboost", "catboost", "catboost")
     from truerisk.models import levelled_catboost as levelled
 
@@ -316,34 +322,38 @@ def _build_catboost(task: TaskWord, data_size: Size) -> tuple[Any, Grid]:
         if is_classification
         else levelled.CategoricalCatBoostRegressor
     )
-    column_arguments = {"cat_features": list(data_size.levels)} if data_size.levels else {}
+    column_arguments = (
+        {"cat_features": list(data_size.categorical_columns)}
+        if data_size.categorical_columns
+        else {}
+    )
     # CatBoost makes this number of iterations per leaf for 200 trees, and others for fewer trees.
     # A fit with fewer trees would then differ from the first trees of a longer fit.
     leaf_iterations = 10 if data_size.n_classes == 2 else 1
-    fit_arguments = {
+    model_arguments = {
         "learning_rate": LEARNING_RATE,
         "leaf_estimation_iterations": leaf_iterations,
         "thread_count": 1,
     }
     silent_arguments = {"verbose": 0, "allow_writing_files": False}
     model = booster_class(
-        random_state=_RANDOM_STATE, **fit_arguments, **silent_arguments, **column_arguments
+        random_state=_RANDOM_STATE, **model_arguments, **silent_arguments, **column_arguments
     )
-    return model, {"iterations": TREES, "depth": TREE_DEPTHS}
+    return model, {"iterations": TREE_COUNTS, "depth": TREE_DEPTHS}
 
 
-def _min_leaf_rows(data_size: Size) -> int:
+def _min_leaf_rows(data_size: DataSize) -> int:
     """Return the minimum number of rows of a leaf, which is lower for small folds.
 
     Trees could not split otherwise.
     """
-    return max(1, min(MIN_LEAF_ROWS, data_size.smallest_fold // MIN_LEAVES_PER_FOLD))
+    return max(1, min(MIN_LEAF_ROWS, data_size.min_training_rows // MIN_LEAVES_PER_FOLD))
 
 
-_CLASSIFICATION: tuple[TaskWord, ...] = ("classification",)
-_REGRESSION: tuple[TaskWord, ...] = ("regression",)
-_CLASSIFICATION_AND_REGRESSION: tuple[TaskWord, ...] = ("classification", "regression")
-_SURVIVAL: tuple[TaskWord, ...] = ("survival",)
+_CLASSIFICATION: tuple[TaskName, ...] = ("classification",)
+_REGRESSION: tuple[TaskName, ...] = ("regression",)
+_CLASSIFICATION_AND_REGRESSION: tuple[TaskName, ...] = ("classification", "regression")
+_SURVIVAL: tuple[TaskName, ...] = ("survival",)
 
 knn = Learner(_CLASSIFICATION_AND_REGRESSION, scale=True, build=_build_knn)
 lda = Learner(_CLASSIFICATION, scale=True, build=_build_lda)

@@ -104,16 +104,16 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         """
         if self.divisor not in ("n-K", "n"):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-K' or 'n'.")
-        solver = resolved_solver(self.solver, self.shrinkage)
-        may_use_rows = solver == "lsqr" and _is_table(X)
-        if may_use_rows and fits_by_rows(solver, self.shrinkage, *np.shape(X)):
-            self._fit_wide(X, y)
+        solver = resolve_solver(self.solver, self.shrinkage)
+        can_decompose_rows = solver == "lsqr" and _is_table(X)
+        if can_decompose_rows and fits_by_row_svd(solver, self.shrinkage, *np.shape(X)):
+            self._fit_wide_table(X, y)
         else:
-            with self._as_in(solver, self.shrinkage):
+            with self._set_temporarily(solver, self.shrinkage):
                 super().fit(X, y)
         n, k = len(np.asarray(y)), len(self.classes_)
         wanted_divisor = n if self.divisor == "n" else n - k
-        sklearn_divisor = n if pools_by_n(solver) else n - k
+        sklearn_divisor = n if sklearn_lda_divides_by_n(solver) else n - k
         log_priors = np.log(self.priors_)
         if k == 2:
             log_priors = log_priors[1:] - log_priors[:1]
@@ -136,29 +136,29 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         array, shape (n_samples, n_components)
             The projected rows.
         """
-        with self._as_in(resolved_solver(self.solver, self.shrinkage), self.shrinkage):
+        with self._set_temporarily(resolve_solver(self.solver, self.shrinkage), self.shrinkage):
             projected_rows: np.ndarray = super().transform(X)
         return projected_rows
 
     @contextmanager
-    def _as_in(self, solver: str, shrinkage: Any) -> Iterator[None]:
+    def _set_temporarily(self, solver: str, shrinkage: Any) -> Iterator[None]:
         """Set solver and shrinkage for scikit-learn's methods, and restore them after the block."""
         saved_parameters = self.solver, self.shrinkage
-        is_plain_svd = solver == "svd" and saved_parameters[0] == "auto"
-        self.solver, self.shrinkage = solver, None if is_plain_svd else shrinkage
+        is_auto_svd = solver == "svd" and saved_parameters[0] == "auto"
+        self.solver, self.shrinkage = solver, None if is_auto_svd else shrinkage
         try:
             yield
         finally:
             self.solver, self.shrinkage = saved_parameters
 
-    def _fit_wide(self, X: Any, y: Any) -> None:
+    def _fit_wide_table(self, X: Any, y: Any) -> None:
         """Fit the shrunken model by an SVD of the rows, for more columns than rows.
 
         The covariance is C = (1 − s) R'R + a I with a = s tr(R'R)/p, where R holds the rows minus
         their class means, times the square root of the class prior over the class size. With the
         singular values σ and vectors V of R, C⁻¹m = V (V'm / ((1 − s) σ² + a)) + (m − V V'm) / a.
         """
-        with self._as_in("svd", None), np.errstate(divide="ignore", invalid="ignore"):
+        with self._set_temporarily("svd", None), np.errstate(divide="ignore", invalid="ignore"):
             # This call checks X and y, and computes classes, priors and means.
             super().fit(X, y)
         for name in {"scalings_", "xbar_", "explained_variance_ratio_"} & vars(self).keys():
@@ -193,19 +193,19 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         self.coef_, self.intercept_ = coef, intercept
 
 
-def resolved_solver(solver: str, shrinkage: Any) -> str:
+def resolve_solver(solver: str, shrinkage: Any) -> str:
     """Return the solver that "auto" selects for this shrinkage; return any other name as it is."""
     if solver != "auto":
         return solver
     return "lsqr" if isinstance(shrinkage, str) or shrinkage else "svd"
 
 
-def fits_by_rows(solver: str, shrinkage: Any, n_rows: int, n_columns: int) -> bool:
+def fits_by_row_svd(solver: str, shrinkage: Any, n_rows: int, n_columns: int) -> bool:
     """Return True if `LinearDiscriminant` shrinks by an SVD of the rows: more columns than rows."""
     is_number = isinstance(shrinkage, Real) and not isinstance(shrinkage, bool | np.bool_)
     is_share = is_number and 0 <= shrinkage <= 1
     is_wide = 0 < n_rows < n_columns
-    return resolved_solver(solver, shrinkage) == "lsqr" and is_share and is_wide
+    return resolve_solver(solver, shrinkage) == "lsqr" and is_share and is_wide
 
 
 def _is_table(X: Any) -> bool:
@@ -279,11 +279,11 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
             raise ValueError(f"divisor={self.divisor!r} is unknown: it is 'n-1' or 'n'.")
         super().fit(X, y)
         class_sizes = np.array([(np.asarray(y) == label).sum() for label in self.classes_])
-        sklearn_divisors = class_sizes if divides_by_n() else class_sizes - 1
+        sklearn_divisors = class_sizes if sklearn_qda_divides_by_n() else class_sizes - 1
         wanted_divisors = class_sizes if self.divisor == "n" else class_sizes - 1
-        ridge = self.reg_param
+        reg_param = self.reg_param
         self.scalings_ = [
-            ridge + (scaling - ridge) * (old_divisor / new_divisor)
+            reg_param + (scaling - reg_param) * (old_divisor / new_divisor)
             for scaling, old_divisor, new_divisor in zip(
                 self.scalings_, sklearn_divisors, wanted_divisors, strict=True
             )
@@ -292,7 +292,7 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
 
 
 @cache
-def divides_by_n() -> bool:
+def sklearn_qda_divides_by_n() -> bool:
     """Return True if scikit-learn's QDA divides the scatter of a class by n_c, not by n_c − 1."""
     model = QuadraticDiscriminantAnalysis().fit([[0.0], [2.0], [0.0], [2.0]], [0, 0, 1, 1])
     # The scaling is 1 with the divisor n_c, and 2 with n_c − 1.
@@ -300,7 +300,7 @@ def divides_by_n() -> bool:
 
 
 @cache
-def pools_by_n(solver: str) -> bool:
+def sklearn_lda_divides_by_n(solver: str) -> bool:
     """Return True if scikit-learn's solver divides the pooled scatter by n, not n − K."""
     model = LinearDiscriminantAnalysis(solver=solver)
     model.fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])

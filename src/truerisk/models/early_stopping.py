@@ -29,7 +29,7 @@ def fit_until_no_gain(
 
     Return the fitted model and its number of trees. Raise ValueError if the model is no booster.
     """
-    for class_names, fit_with_early_stopping in FITS_BY_CLASS:
+    for class_names, fit_with_early_stopping in FIT_FUNCTIONS_BY_CLASS:
         if is_a(model, *class_names):
             return model, fit_with_early_stopping(model, training_rows, validation_rows, rounds)
     raise ValueError(
@@ -110,7 +110,7 @@ def _fit_catboost(
 
 
 _SKLEARN_MODULE = "sklearn.ensemble"
-FITS_BY_CLASS: tuple[
+FIT_FUNCTIONS_BY_CLASS: tuple[
     tuple[tuple[str, ...], Callable[[Any, RowSubset, RowSubset, int], int]], ...
 ] = (
     (
@@ -261,7 +261,10 @@ class EarlyStopping(WrappedEstimator):
         if y is None:
             raise ValueError("this model requires y to be passed, but the target y is None.")
         check_share("fraction", self.fraction)
-        arrays = (np.asarray(a) if isinstance(a, list) else a for a in (X, y, sample_weight))
+        arrays = (
+            np.asarray(argument) if isinstance(argument, list) else argument
+            for argument in (X, y, sample_weight)
+        )
         X, y, weights, groups = indexable(*arrays, groups)
         class_labels = column_or_1d(y, warn=True) if is_classifier(self.estimator) else None
         if class_labels is not None:

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-THRESHOLDS = ("least-squares", "balanced")
+THRESHOLD_RULES = ("least-squares", "balanced")
 
 
 class FisherClassifier(ClassifierMixin, BaseEstimator):
@@ -94,7 +94,7 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         FisherClassifier
             The fitted model.
         """
-        if self.threshold not in THRESHOLDS:
+        if self.threshold not in THRESHOLD_RULES:
             raise ValueError(
                 f"threshold={self.threshold!r} is unknown: it is 'least-squares' or 'balanced'."
             )
@@ -104,7 +104,7 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError("y holds one class only: there is nothing to distinguish.")
-        targets = class_codes(codes, len(self.classes_))
+        targets = signed_indicators(codes, len(self.classes_))
         x_mean, target_mean = np.average(X, 0, weights), np.average(targets, 0, weights)
         root_weights = np.sqrt(weights)[:, None]
         slopes = np.linalg.lstsq(
@@ -159,13 +159,13 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[codes]
 
 
-def class_codes(codes: np.ndarray, n_classes: int) -> np.ndarray:
+def signed_indicators(codes: np.ndarray, n_classes: int) -> np.ndarray:
     """Return a matrix of codes: +1 where a row belongs to the column's class, otherwise −1.
 
     There is one column per class; for two classes there is only the column of the second class.
     """
-    first_class = 1 if n_classes == 2 else 0
-    return np.where(codes[:, None] == np.arange(first_class, n_classes), 1.0, -1.0)
+    first_column_class = 1 if n_classes == 2 else 0
+    return np.where(codes[:, None] == np.arange(first_column_class, n_classes), 1.0, -1.0)
 
 
 def _checked_weights(sample_weight: Any, n_rows: int) -> np.ndarray:

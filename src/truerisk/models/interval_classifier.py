@@ -108,7 +108,7 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.k, bool) or not isinstance(self.k, Integral) or self.k < 1:
             raise ValueError(f"k={self.k!r} is no number of intervals: give a whole number >= 1.")
         column, y = validate_data(self, _as_column(X), y, dtype=np.float64)
-        self._refuse_width(column.shape[1])
+        self._check_one_feature(column.shape[1])
         check_classification_targets(y)
         target_type = type_of_target(y, input_name="y", raise_unknown=True)
         if target_type != "binary":
@@ -116,13 +116,15 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
                 f"Only binary classification is supported. The type of the target is {target_type}."
             )
         self.classes_, codes = np.unique(y, return_inverse=True)
-        values, value_of_row = np.unique(column[:, 0], return_inverse=True)
-        counts = np.zeros((len(values), 2), dtype=np.int64)
-        np.add.at(counts, (value_of_row.ravel(), codes.ravel()), 1)
-        last_groups, first_label = _intervals_with_least_errors(counts, int(self.k))
-        self.boundaries_ = boundaries_between(values[last_groups], values[last_groups + 1])
+        values, value_indices = np.unique(column[:, 0], return_inverse=True)
+        class_counts = np.zeros((len(values), 2), dtype=np.int64)
+        np.add.at(class_counts, (value_indices.ravel(), codes.ravel()), 1)
+        last_groups, first_label = _intervals_with_least_errors(class_counts, int(self.k))
+        self.boundaries_ = midpoint_boundaries(values[last_groups], values[last_groups + 1])
         self.labels_ = self.classes_[(first_label + np.arange(len(last_groups) + 1)) % 2]
-        interval_counts = np.add.reduceat(counts, np.concatenate([[0], last_groups + 1]), axis=0)
+        interval_counts = np.add.reduceat(
+            class_counts, np.concatenate([[0], last_groups + 1]), axis=0
+        )
         self.counts_ = interval_counts[:, : len(self.classes_)]
         return self
 
@@ -177,7 +179,7 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         interval = self.apply(X)
         return (self.counts_ / self.counts_.sum(axis=1, keepdims=True))[interval]
 
-    def _refuse_width(self, n_features: int) -> None:
+    def _check_one_feature(self, n_features: int) -> None:
         if n_features != 1:
             raise ValueError(
                 f"X has {n_features} features (n_features={n_features}), but "
@@ -186,7 +188,7 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
             )
 
 
-def boundaries_between(left_values: np.ndarray, right_values: np.ndarray) -> np.ndarray:
+def midpoint_boundaries(left_values: np.ndarray, right_values: np.ndarray) -> np.ndarray:
     """Return the midpoints of neighbouring x, rounded so that left x <= boundary < right x."""
     # Each number is halved before adding, because the sum of two large numbers may overflow.
     midpoints = left_values / 2 + right_values / 2
@@ -204,7 +206,7 @@ def _as_column(X: Any) -> Any:
     return np.asarray(X).reshape(-1, 1) if X.ndim == 1 else X
 
 
-def _intervals_with_least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
+def _intervals_with_least_errors(class_counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
     """Find the intervals with the fewest errors: their last groups, and the first one's label.
 
     A group is a set of rows with equal x. The last group of the last interval is not returned.
@@ -214,8 +216,8 @@ def _intervals_with_least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray
     intervals remain. `keeps_label[g]` is True if group g + 1 then has the same label as group g,
     which is preferred if it causes no more errors.
     """
-    n, max_intervals = len(counts), min(k, len(counts))
-    errors = counts[:, ::-1]
+    n, max_intervals = len(class_counts), min(k, len(class_counts))
+    errors = class_counts[:, ::-1]
     keeps_label = np.ones((n, 2, max_intervals), dtype=bool)
     errors_ahead = np.full((2, max_intervals), MORE_THAN_ALL_ERRORS)
     errors_ahead[:, 0] = errors[-1]
@@ -230,7 +232,7 @@ def _intervals_with_least_errors(counts: np.ndarray, k: int) -> tuple[np.ndarray
     n_changes = int(least_errors.argmin())
     first_labels = np.flatnonzero(errors_ahead[:, n_changes] == least_errors[n_changes])
     last_groups_and_labels = [
-        (_last_groups(keeps_label, int(a), n_changes), -int(a)) for a in first_labels
+        (_last_groups(keeps_label, int(label), n_changes), -int(label)) for label in first_labels
     ]
     # Later boundaries are preferred, and then the lower label.
     last_groups, negated_label = max(last_groups_and_labels)

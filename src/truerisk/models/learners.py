@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from truerisk.core.errors import BadData, Refusal, UnknownName
-from truerisk.core.registry import Registry, entries_of_table
-from truerisk.models.builders import Grid, Learner, Size, TaskWord
-from truerisk.models.preparation import prepare, prepare_levels
+from truerisk.core.registry import Registry, parse_registry_table
+from truerisk.models.builders import DataSize, Grid, Learner, TaskName
+from truerisk.models.preparation import prepare, prepare_categories
 
 registry = Registry(
     "learner",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.models",
         """
     knn  builders:knn  k nearest neighbours; k is tuned
@@ -37,7 +37,7 @@ registry = Registry(
 """Registry: name of each learner, the object that builds it, and a sentence about it."""
 
 
-def names(task: TaskWord | None = None) -> list[str]:
+def names(task: TaskName | None = None) -> list[str]:
     """Return the names of all learners, or of the learners for one task.
 
     Parameters
@@ -63,10 +63,10 @@ def names(task: TaskWord | None = None) -> list[str]:
     return [name for name in registry if task is None or task in registry.load(name).tasks]
 
 
-SLOW_ROWS = 5_000
+MAX_ROWS_FOR_SVM = 5_000
 """With more rows, "svm" is no default learner, because its cost grows faster than n²."""
 
-MANY_ROWS = 10_000
+MAX_ROWS_WITHOUT_BOOSTING = 10_000
 """With more rows, "boosting" is a default learner, too.
 
 Two hundred trees of 31 leaves have six thousand values to learn. With some hundred rows boosting
@@ -75,7 +75,7 @@ as long. With more rows, a few fits are enough for its grid.
 """
 
 
-def default_words(task: TaskWord, n_rows: int = 0) -> tuple[str, ...]:
+def default_words(task: TaskName, n_rows: int = 0) -> tuple[str, ...]:
     """Return the names of the learners that are compared by default.
 
     The defaults are four cheap learners of different kinds, and boosting as a fifth one for many
@@ -105,15 +105,21 @@ def default_words(task: TaskWord, n_rows: int = 0) -> tuple[str, ...]:
     """
     if task == "survival":
         return ("cox", "survival-forest")
-    boosting_names = ("boosting",) if n_rows > MANY_ROWS else ()
+    boosting_names = ("boosting",) if n_rows > MAX_ROWS_WITHOUT_BOOSTING else ()
     if task == "classification":
         return ("knn", "lda", "logistic", "tree", *boosting_names)
-    return ("knn", "ridge", "lasso" if n_rows > SLOW_ROWS else "svm", "tree", *boosting_names)
+    return (
+        "knn",
+        "ridge",
+        "lasso" if n_rows > MAX_ROWS_FOR_SVM else "svm",
+        "tree",
+        *boosting_names,
+    )
 
 
 def learner(
     label: str,
-    task: TaskWord,
+    task: TaskName,
     *,
     n_rows: int,
     n_features: int,
@@ -173,13 +179,19 @@ def learner(
         numeric = [j for j in range(n_features) if j not in set(text)]
     preparation: Any
     if registered_learner.levels == "indicators":
-        data_size = Size(n_rows, n_features, n_classes, indicators=len(text) > 0, n_parts=parts)
+        data_size = DataSize(
+            n_rows, n_features, n_classes, has_indicators=len(text) > 0, n_parts=parts
+        )
         preparation = prepare(numeric, text, scale=registered_learner.scale, missing=missing)
     else:
-        data_size = Size(
-            n_rows, len(numeric) + len(text), n_classes, n_levels=len(text), n_parts=parts
+        data_size = DataSize(
+            n_rows,
+            len(numeric) + len(text),
+            n_classes,
+            n_categorical_columns=len(text),
+            n_parts=parts,
         )
-        preparation = prepare_levels(numeric, text, registered_learner.levels)
+        preparation = prepare_categories(numeric, text, registered_learner.levels)
     model, grid = registered_learner.build(task, data_size)
     preparation_steps = [] if preparation == "passthrough" else [("prepare", preparation)]
     return (
@@ -188,7 +200,7 @@ def learner(
     )
 
 
-def _registered_learner(name: str, task: TaskWord) -> Learner:
+def _registered_learner(name: str, task: TaskName) -> Learner:
     suitable_names = names(task)
     if not suitable_names:
         raise UnknownName(

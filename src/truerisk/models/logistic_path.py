@@ -14,12 +14,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
 from truerisk.models.logistic_places import (
-    SETTING,
+    PATH_PARAMETERS,
+    check_sample_weight,
     position_on_path,
-    row_weights,
-    solve_path_at,
+    solve_path,
 )
-from truerisk.plan.answers import codes_of_scores
+from truerisk.plan.answers import class_codes_from_scores
 from truerisk.results.door import load_from_package
 
 # With at most this many classes scikit-learn never takes integer labels for numbers.
@@ -179,7 +179,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
             The fitted model.
         """
         X, y = self._validate(X, y)
-        weights = row_weights(sample_weight, X)
+        weights = check_sample_weight(sample_weight, X)
         has_weight = weights > 0
         if not has_weight.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to fit to.")
@@ -193,18 +193,18 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
                 f"contains only one class: {self.classes_.tolist()}."
             )
         codes = np.minimum(np.searchsorted(self.classes_, y), len(self.classes_) - 1)
-        setting = {name: getattr(self, name) for name in SETTING}
-        paths = solve_path_at(setting, [self.at], X, codes, weights, len(self.classes_))
-        path = paths.path
+        setting = {name: getattr(self, name) for name in PATH_PARAMETERS}
+        path_solutions = solve_path(setting, [self.at], X, codes, weights, len(self.classes_))
+        path = path_solutions.path
         self.lambdas_ = path.lambdas
         is_binary = len(self.classes_) == 2
         self.coef_path_ = path.coefficients[:, 0] if is_binary else path.coefficients
         self.intercept_path_ = path.intercepts[:, 0] if is_binary else path.intercepts
-        self.converged_, self.n_iter_ = path.converged, path.passes
-        self.lambda_ = float(paths.lambdas[0])
-        self.coef_, self.intercept_ = paths.coefficients[0], paths.intercepts[0]
-        if paths.warning is not None:
-            warnings.warn(paths.warning, ConvergenceWarning, stacklevel=2)
+        self.converged_, self.n_iter_ = path.has_converged, path.n_passes
+        self.lambda_ = float(path_solutions.lambdas[0])
+        self.coef_, self.intercept_ = path_solutions.coefficients[0], path_solutions.intercepts[0]
+        if path_solutions.warning is not None:
+            warnings.warn(path_solutions.warning, ConvergenceWarning, stacklevel=2)
         return self
 
     def decision_function(self, X: Any, at: float | None = None) -> np.ndarray:
@@ -285,7 +285,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
             The predicted labels.
         """
         scores = self.decision_function(X, at)
-        codes = codes_of_scores(scores[:, None] if scores.ndim == 1 else scores)
+        codes = class_codes_from_scores(scores[:, None] if scores.ndim == 1 else scores)
         return self.classes_[codes]
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
@@ -327,6 +327,6 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
                 f"at={at!r} is not on the path (the nearest λ is {nearest_lambda:.6g}): name a "
                 "place in lambdas_, or fit with this λ as the parameter `at`."
             )
-        n_functions = len(self.coef_)
-        coefficients = self.coef_path_[path_position].reshape(n_functions, -1)
-        return coefficients, self.intercept_path_[path_position].reshape(n_functions)
+        n_score_functions = len(self.coef_)
+        coefficients = self.coef_path_[path_position].reshape(n_score_functions, -1)
+        return coefficients, self.intercept_path_[path_position].reshape(n_score_functions)

@@ -9,14 +9,22 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.kernels.logistic import Solutions, logistic_path
+from truerisk.kernels.logistic import LogisticPathFit, logistic_path
 
-SETTING = ("l1_ratio", "n_lambdas", "lambdas", "standardize", "least_ratio", "tol", "max_iter")
+PATH_PARAMETERS = (
+    "l1_ratio",
+    "n_lambdas",
+    "lambdas",
+    "standardize",
+    "least_ratio",
+    "tol",
+    "max_iter",
+)
 """Names of the parameters of LogisticPath on which the path of solutions depends."""
 
 # Two values of λ with a smaller relative difference are considered equal.
 LAMBDA_TOLERANCE = 1e-9
-LEAST_RATIO, LEAST_RATIO_FEW_ROWS = 1e-4, 1e-2
+DEFAULT_LEAST_RATIO, DEFAULT_LEAST_RATIO_WIDE = 1e-4, 1e-2
 
 
 @frozen(eq=False)
@@ -28,7 +36,7 @@ class PathSolutions:
     `warning` is a message if `max_iter` was insufficient for some penalty, otherwise None.
     """
 
-    path: Solutions
+    path: LogisticPathFit
     lambdas: np.ndarray
     coefficients: np.ndarray
     intercepts: np.ndarray
@@ -36,7 +44,7 @@ class PathSolutions:
     warning: str | None
 
 
-def solve_path_at(
+def solve_path(
     setting: Mapping[str, Any],
     at_values: Sequence[float | None],
     X: Any,
@@ -52,15 +60,15 @@ def solve_path_at(
     next larger λ on the path, and no other solution starts from it. The result for one `at`
     therefore does not depend on the other values of `at`.
     """
-    check_setting(setting)
+    check_path_parameters(setting)
     n_rows = np.count_nonzero(weights)
     least_ratio = setting["least_ratio"]
     if least_ratio is None:
-        least_ratio = LEAST_RATIO_FEW_ROWS if n_rows < X.shape[1] else LEAST_RATIO
+        least_ratio = DEFAULT_LEAST_RATIO_WIDE if n_rows < X.shape[1] else DEFAULT_LEAST_RATIO
     lambdas = setting["lambdas"]
     if lambdas is not None:
         lambdas = np.sort(np.asarray(lambdas, dtype=np.float64))[::-1]
-    n_on_path = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
+    n_path_lambdas = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
     requested_lambdas = [
         float(at_value) for at_value in at_values if at_value is not None and _is_lambda(at_value)
     ]
@@ -71,7 +79,7 @@ def solve_path_at(
         n_classes=n_classes,
         rows=rows,
         lambdas=lambdas,
-        n_lambdas=n_on_path,
+        n_lambdas=n_path_lambdas,
         least_ratio=float(least_ratio),
         aside=np.array(
             [
@@ -85,14 +93,16 @@ def solve_path_at(
         tolerance=float(setting["tol"]),
         max_passes=int(setting["max_iter"]),
     )
-    solution_positions = _as_slice(_solution_positions(at_values, solutions.lambdas, n_on_path))
-    path = _slice_solutions(solutions, slice(0, n_on_path))
+    solution_positions = _as_slice(
+        _solution_positions(at_values, solutions.lambdas, n_path_lambdas)
+    )
+    path = _slice_solutions(solutions, slice(0, n_path_lambdas))
     return PathSolutions(
         path,
         solutions.lambdas[solution_positions],
         solutions.coefficients[solution_positions],
         solutions.intercepts[solution_positions],
-        solutions.converged[solution_positions],
+        solutions.has_converged[solution_positions],
         _convergence_warning(solutions, int(setting["max_iter"])),
     )
 
@@ -119,7 +129,7 @@ def position_on_path(at_value: float, lambdas: np.ndarray) -> int | None:
     return int(at_value) % len(lambdas)
 
 
-def row_weights(sample_weight: Any, X: Any) -> np.ndarray:
+def check_sample_weight(sample_weight: Any, X: Any) -> np.ndarray:
     """Check the sample weights and return one weight per row."""
     n = X.shape[0]
     if sample_weight is None:
@@ -136,7 +146,7 @@ def row_weights(sample_weight: Any, X: Any) -> np.ndarray:
     return weights
 
 
-def check_setting(setting: Mapping[str, Any]) -> None:
+def check_path_parameters(setting: Mapping[str, Any]) -> None:
     """Raise a ValueError for the first invalid parameter of LogisticPath."""
     bounds = {"l1_ratio": (0.0, 1.0), "tol": (0.0, 1.0), "least_ratio": (0.0, 1.0)}
     for name, (lowest, highest) in bounds.items():
@@ -177,7 +187,7 @@ def _is_lambda(at_value: Any) -> bool:
 
 
 def _solution_positions(
-    at_values: Sequence[Any], lambdas: np.ndarray, n_on_path: int
+    at_values: Sequence[Any], lambdas: np.ndarray, n_path_lambdas: int
 ) -> np.ndarray:
     """Return for every `at` the position of its solution among all solutions.
 
@@ -186,12 +196,14 @@ def _solution_positions(
     int_positions = [
         at_value
         for at_value in at_values
-        if type(at_value) is int and -n_on_path <= at_value < n_on_path
+        if type(at_value) is int and -n_path_lambdas <= at_value < n_path_lambdas
     ]
     # If every `at` is a position, as in most grids, all of them are looked up together.
     if len(int_positions) == len(at_values):
-        return np.array(int_positions) % n_on_path
-    return np.array([_solution_position(at_value, lambdas, n_on_path) for at_value in at_values])
+        return np.array(int_positions) % n_path_lambdas
+    return np.array(
+        [_solution_position(at_value, lambdas, n_path_lambdas) for at_value in at_values]
+    )
 
 
 def _as_slice(solution_positions: np.ndarray) -> np.ndarray | slice:
@@ -202,33 +214,33 @@ def _as_slice(solution_positions: np.ndarray) -> np.ndarray | slice:
     return solution_positions
 
 
-def _solution_position(at_value: float | None, lambdas: np.ndarray, n_on_path: int) -> int:
+def _solution_position(at_value: float | None, lambdas: np.ndarray, n_path_lambdas: int) -> int:
     """Return the position of the solution for one `at` among all solutions."""
     if at_value is None:
-        return n_on_path - 1
+        return n_path_lambdas - 1
     if _is_lambda(at_value):
-        extra_positions = np.flatnonzero(lambdas[n_on_path:] == at_value)
+        extra_positions = np.flatnonzero(lambdas[n_path_lambdas:] == at_value)
         if len(extra_positions):
-            return n_on_path + int(extra_positions[0])
-    path_position = position_on_path(at_value, lambdas[:n_on_path])
+            return n_path_lambdas + int(extra_positions[0])
+    path_position = position_on_path(at_value, lambdas[:n_path_lambdas])
     # Every λ is either on the path or was solved in addition.
     assert path_position is not None
     return path_position
 
 
-def _slice_solutions(solutions: Solutions, path_slice: slice) -> Solutions:
-    return Solutions(
+def _slice_solutions(solutions: LogisticPathFit, path_slice: slice) -> LogisticPathFit:
+    return LogisticPathFit(
         solutions.lambdas[path_slice],
         solutions.coefficients[path_slice],
         solutions.intercepts[path_slice],
-        solutions.passes[path_slice],
-        solutions.converged[path_slice],
-        solutions.used,
+        solutions.n_passes[path_slice],
+        solutions.has_converged[path_slice],
+        solutions.used_columns,
     )
 
 
-def _convergence_warning(solutions: Solutions, max_iter: int) -> str | None:
-    failed_indices = np.flatnonzero(~solutions.converged)
+def _convergence_warning(solutions: LogisticPathFit, max_iter: int) -> str | None:
+    failed_indices = np.flatnonzero(~solutions.has_converged)
     if not len(failed_indices):
         return None
     return (

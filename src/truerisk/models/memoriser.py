@@ -87,9 +87,9 @@ class Memoriser(ClassifierMixin, BaseEstimator):
         distinct_rows, distinct_row_numbers = np.unique(
             np.vstack([self._seen, X]), axis=0, return_inverse=True
         )
-        training_numbers, predicted_numbers = np.split(
+        training_row_numbers, predicted_row_numbers = np.split(
             distinct_row_numbers.ravel(), [len(self._seen)]
         )
         codes = np.zeros(len(distinct_rows), dtype=np.intp)
-        np.maximum.at(codes, training_numbers, self._codes)
-        return self.classes_[codes[predicted_numbers]]
+        np.maximum.at(codes, training_row_numbers, self._codes)
+        return self.classes_[codes[predicted_row_numbers]]

@@ -125,9 +125,11 @@ class MultipleImputation(WrappedEstimator):
             The predicted labels or values.
         """
         if not is_classifier(self.estimator):
-            return self._mean("predict", X)
+            return self._average_predictions("predict", X)
         has_probabilities = hasattr(self.estimator, "predict_proba")
-        mean_scores = self._mean("predict_proba" if has_probabilities else "decision_function", X)
+        mean_scores = self._average_predictions(
+            "predict_proba" if has_probabilities else "decision_function", X
+        )
         predicted_codes = (
             (mean_scores > 0).astype(np.intp)
             if mean_scores.ndim == 1
@@ -149,7 +151,7 @@ class MultipleImputation(WrappedEstimator):
         array, shape (n_samples, n_classes)
             The probabilities, in the order of `classes_`.
         """
-        return self._mean("predict_proba", X)
+        return self._average_predictions("predict_proba", X)
 
     @available_if(estimator_has_method("decision_function"))  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> np.ndarray:
@@ -165,15 +167,16 @@ class MultipleImputation(WrappedEstimator):
         array
             The means over the fitted learners.
         """
-        return self._mean("decision_function", X)
+        return self._average_predictions("decision_function", X)
 
-    def _mean(self, method: str, X: Any) -> np.ndarray:
+    def _average_predictions(self, method: str, X: Any) -> np.ndarray:
         """Average a method's results over the learners, each on rows filled by its own imputer."""
         check_is_fitted(self)
         # A copy of the imputer draws, so that the same rows always get the same imputed values.
-        pairs = zip(self.imputers_, self.estimators_, strict=True)
+        imputers_and_models = zip(self.imputers_, self.estimators_, strict=True)
         predictions = [
-            getattr(model, method)(deepcopy(imputer).transform(X)) for imputer, model in pairs
+            getattr(model, method)(deepcopy(imputer).transform(X))
+            for imputer, model in imputers_and_models
         ]
         return np.asarray(np.mean(predictions, axis=0))
 

@@ -39,7 +39,7 @@ KERNELS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 """Functions that compute the log kernel, up to a constant, from (distance / width)²."""
 
 
-class DistanceSums:
+class KernelSums:
     """Kernel sums over the training rows of each class, from squared distances to some rows.
 
     The training rows are sorted by class, and `sizes[c]` of them belong to class c. The columns of
@@ -49,45 +49,52 @@ class DistanceSums:
     def __init__(
         self, squared: np.ndarray, sizes: np.ndarray, kernel: str, n_features: int
     ) -> None:
-        self.squared = squared
-        self.sizes, self.kernel, self.n_features = sizes, KERNELS[kernel], n_features
+        self.squared_distances = squared
+        self.class_sizes, self.kernel, self.n_features = sizes, KERNELS[kernel], n_features
         self._latest: dict[int, tuple[float, np.ndarray]] = {}
 
     @classmethod
-    def leave_one_out(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> DistanceSums:
+    def from_training_rows(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> KernelSums:
         """Return the kernel sums at the training rows, each without the row itself.
 
         The kernel matrix has no diagonal, so that all results are leave-one-out results.
         """
-        squared = cdist(rows, rows, "sqeuclidean")
-        np.fill_diagonal(squared, np.inf)
-        return cls(squared, sizes, kernel, rows.shape[1])
+        squared_distances = cdist(rows, rows, "sqeuclidean")
+        np.fill_diagonal(squared_distances, np.inf)
+        return cls(squared_distances, sizes, kernel, rows.shape[1])
 
     @cached_property
-    def code(self) -> np.ndarray:
+    def class_codes(self) -> np.ndarray:
         """Class code of each training row."""
-        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+        return np.repeat(np.arange(len(self.class_sizes)), self.class_sizes)
 
     @cached_property
-    def nearest(self) -> np.ndarray:
+    def nearest_squared_distances(self) -> np.ndarray:
         """Squared distance of each row to the nearest training row of each class."""
-        first_columns = np.cumsum(self.sizes) - self.sizes
-        return np.minimum.reduceat(self.squared, first_columns, axis=1)
+        first_columns = np.cumsum(self.class_sizes) - self.class_sizes
+        return np.minimum.reduceat(self.squared_distances, first_columns, axis=1)
 
-    def log_sums(self, widths: np.ndarray) -> np.ndarray:
+    def log_kernel_sums(self, widths: np.ndarray) -> np.ndarray:
         """Return log(h^−d Σ K) for each row and class, with width h, d features and kernel K.
 
         It is −inf if the kernel is 0 at all training rows of the class.
         """
-        return np.column_stack([self._log_sum(c, float(width)) for c, width in enumerate(widths)])
+        return np.column_stack(
+            [
+                self._log_kernel_sum(class_code, float(width))
+                for class_code, width in enumerate(widths)
+            ]
+        )
 
     def log_posteriors(self, widths: np.ndarray, priors: np.ndarray | None) -> np.ndarray:
         """Return leave-one-out log posterior probabilities of the classes.
 
         Without `priors`, the priors are the class shares of the other rows.
         """
-        log_kernel_sums = self.log_sums(widths)
-        n_other_rows = self.sizes - (self.code[:, None] == np.arange(len(self.sizes)))
+        log_kernel_sums = self.log_kernel_sums(widths)
+        n_other_rows = self.class_sizes - (
+            self.class_codes[:, None] == np.arange(len(self.class_sizes))
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             log_priors = np.log(
                 n_other_rows / n_other_rows.sum(axis=1, keepdims=True) if priors is None else priors
@@ -112,21 +119,28 @@ class DistanceSums:
 
         The only row of a class has no such density, and its entry is 0.
         """
-        n_other_rows = self.sizes[self.code] - 1
-        log_kernel_sums = self.log_sums(widths)[np.arange(len(self.code)), self.code]
+        n_other_rows = self.class_sizes[self.class_codes] - 1
+        log_kernel_sums = self.log_kernel_sums(widths)[
+            np.arange(len(self.class_codes)), self.class_codes
+        ]
         return np.where(
             n_other_rows > 0, log_kernel_sums - np.log(np.maximum(n_other_rows, 1)), 0.0
         )
 
-    def _log_sum(self, class_code: int, width: float) -> np.ndarray:
+    def _log_kernel_sum(self, class_code: int, width: float) -> np.ndarray:
         # Often the width of only one class has changed since the last call.
         if self._latest.get(class_code, (None, None))[0] != width:
-            first_column = int(self.sizes[:class_code].sum())
+            first_column = int(self.class_sizes[:class_code].sum())
             log_kernels = self.kernel(
-                self.squared[:, first_column : first_column + self.sizes[class_code]] / width**2
+                self.squared_distances[
+                    :, first_column : first_column + self.class_sizes[class_code]
+                ]
+                / width**2
             )
             # Kernels decrease with the distance, so the nearest row has the largest value.
-            largest_log_kernel = self.kernel(self.nearest[:, class_code] / width**2)
+            largest_log_kernel = self.kernel(
+                self.nearest_squared_distances[:, class_code] / width**2
+            )
             largest_log_kernel = np.where(np.isneginf(largest_log_kernel), 0.0, largest_log_kernel)
             log_kernels -= largest_log_kernel[:, None]
             with np.errstate(divide="ignore"):
@@ -138,23 +152,25 @@ class DistanceSums:
 
 
 def choose_widths(
-    name: str, distance_sums: DistanceSums, priors: np.ndarray | None, per_class: bool
+    criterion_name: str, kernel_sums: KernelSums, priors: np.ndarray | None, per_class: bool
 ) -> np.ndarray:
-    """Return the width of each class that maximises the criterion called `name`."""
-    if name not in WIDTH_CRITERIA:
-        raise ValueError(f"width={name!r} is unknown; use a number, {' or '.join(WIDTH_CRITERIA)}.")
-    n_classes = len(distance_sums.sizes)
-    candidate_widths = _candidate_widths(distance_sums.squared)
-    if name == "maximum-likelihood":
-        log_densities = distance_sums.log_densities
+    """Return the width of each class that maximises the criterion called `criterion_name`."""
+    if criterion_name not in WIDTH_CRITERIA:
+        raise ValueError(
+            f"width={criterion_name!r} is unknown; use a number, {' or '.join(WIDTH_CRITERIA)}."
+        )
+    n_classes = len(kernel_sums.class_sizes)
+    candidate_widths = _candidate_widths(kernel_sums.squared_distances)
+    if criterion_name == "maximum-likelihood":
+        log_densities = kernel_sums.log_densities
 
         def likelihood(row_mask: np.ndarray) -> Criterion:
             return lambda widths: float(log_densities(widths)[row_mask].sum())
 
         row_masks = (
-            [distance_sums.code == class_code for class_code in range(n_classes)]
+            [kernel_sums.class_codes == class_code for class_code in range(n_classes)]
             if per_class
-            else [distance_sums.code >= 0]
+            else [kernel_sums.class_codes >= 0]
         )
         best_widths = [
             _best_width(
@@ -165,23 +181,23 @@ def choose_widths(
         ]
         return np.array(best_widths if per_class else best_widths * n_classes)
 
-    criterion = _posterior_criterion(distance_sums, priors)
+    criterion = _posterior_criterion(kernel_sums, priors)
     widths = np.full(
         n_classes, _best_width(_criterion_of_common_width(criterion, n_classes), candidate_widths)
     )
     return _optimise_one_by_one(criterion, widths, candidate_widths) if per_class else widths
 
 
-def _posterior_criterion(distance_sums: DistanceSums, priors: np.ndarray | None) -> Criterion:
+def _posterior_criterion(kernel_sums: KernelSums, priors: np.ndarray | None) -> Criterion:
     """Return the Lissack-Fu criterion: the sum of leave-one-out log posteriors of true classes."""
-    judged_rows = np.flatnonzero(distance_sums.sizes[distance_sums.code] > 1)
+    evaluated_rows = np.flatnonzero(kernel_sums.class_sizes[kernel_sums.class_codes] > 1)
     if priors is not None:
-        judged_rows = judged_rows[priors[distance_sums.code[judged_rows]] > 0]
+        evaluated_rows = evaluated_rows[priors[kernel_sums.class_codes[evaluated_rows]] > 0]
 
     def criterion(widths: np.ndarray) -> float:
         return float(
-            distance_sums.log_posteriors(widths, priors)[
-                judged_rows, distance_sums.code[judged_rows]
+            kernel_sums.log_posteriors(widths, priors)[
+                evaluated_rows, kernel_sums.class_codes[evaluated_rows]
             ].sum()
         )
 
@@ -232,30 +248,44 @@ def _best_width(criterion: Callable[[float], float], candidate_widths: np.ndarra
         np.log(candidate_widths[max(best_index - 1, 0)]),
     )
     best_width, best_value = float(candidate_widths[best_index]), values[best_index]
-    log_near, log_far = (
+    log_inner_low, log_inner_high = (
         log_high - GOLDEN_RATIO * (log_high - log_low),
         log_low + GOLDEN_RATIO * (log_high - log_low),
     )
-    value_near, value_far = criterion(float(np.exp(log_near))), criterion(float(np.exp(log_far)))
+    value_inner_low, value_inner_high = (
+        criterion(float(np.exp(log_inner_low))),
+        criterion(float(np.exp(log_inner_high))),
+    )
     while True:
-        for log_width, value in ((log_near, value_near), (log_far, value_far)):
+        for log_width, value in (
+            (log_inner_low, value_inner_low),
+            (log_inner_high, value_inner_high),
+        ):
             if value > best_value:
                 best_width, best_value = float(np.exp(log_width)), value
         if log_high - log_low <= WIDTH_TOLERANCE:
             return best_width
-        if value_near > value_far:
-            log_high, log_far, value_far = log_far, log_near, value_near
-            log_near = log_high - GOLDEN_RATIO * (log_high - log_low)
-            value_near = criterion(float(np.exp(log_near)))
+        if value_inner_low > value_inner_high:
+            log_high, log_inner_high, value_inner_high = (
+                log_inner_high,
+                log_inner_low,
+                value_inner_low,
+            )
+            log_inner_low = log_high - GOLDEN_RATIO * (log_high - log_low)
+            value_inner_low = criterion(float(np.exp(log_inner_low)))
         else:
-            log_low, log_near, value_near = log_near, log_far, value_far
-            log_far = log_low + GOLDEN_RATIO * (log_high - log_low)
-            value_far = criterion(float(np.exp(log_far)))
+            log_low, log_inner_low, value_inner_low = (
+                log_inner_low,
+                log_inner_high,
+                value_inner_high,
+            )
+            log_inner_high = log_low + GOLDEN_RATIO * (log_high - log_low)
+            value_inner_high = criterion(float(np.exp(log_inner_high)))
 
 
 KernelName = Literal["gaussian", "exponential", "epanechnikov", "uniform"]
 # This is the maximum number of distances in memory during prediction.
-CELLS_AT_ONCE = 2**22
+MAX_DISTANCES_IN_MEMORY = 2**22
 
 
 class ParzenClassifier(ClassifierMixin, BaseEstimator):
@@ -374,8 +404,8 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         order_by_class = np.argsort(codes.ravel(), kind="stable")
         self._rows, self._order = X[order_by_class], order_by_class
         self._sizes = np.bincount(codes.ravel())
-        self.priors_ = self._validated_priors()
-        self.width_ = self._widths()
+        self.priors_ = self._validate_priors()
+        self.width_ = self._determine_widths()
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -393,12 +423,12 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        n_rows_at_once = max(1, CELLS_AT_ONCE // len(self._rows))
-        blocks = [
+        n_rows_at_once = max(1, MAX_DISTANCES_IN_MEMORY // len(self._rows))
+        posterior_blocks = [
             self._posterior(X[first_row : first_row + n_rows_at_once])
             for first_row in range(0, len(X), n_rows_at_once)
         ]
-        return np.concatenate(blocks)
+        return np.concatenate(posterior_blocks)
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class with the largest posterior probability, or the first of several.
@@ -429,23 +459,25 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
             The probabilities, in the order of the training rows.
         """
         check_is_fitted(self)
-        sums = DistanceSums.leave_one_out(self._rows, self._sizes, self.kernel)
+        kernel_sums = KernelSums.from_training_rows(self._rows, self._sizes, self.kernel)
         priors = None if self.priors is None else self.priors_
         proba = np.empty((len(self._rows), len(self.classes_)))
-        proba[self._order] = np.exp(sums.log_posteriors(self.width_, priors))
+        proba[self._order] = np.exp(kernel_sums.log_posteriors(self.width_, priors))
         return proba
 
     def _posterior(self, X: np.ndarray) -> np.ndarray:
         squared_distances = cdist(X, self._rows, "sqeuclidean")
-        sums = DistanceSums(squared_distances, self._sizes, self.kernel, X.shape[1])
+        kernel_sums = KernelSums(squared_distances, self._sizes, self.kernel, X.shape[1])
         # The logarithm of a prior of 0 is −inf.
         with np.errstate(divide="ignore"):
-            log_joint = sums.log_sums(self.width_) + np.log(self.priors_ / self._sizes)
+            log_joint = kernel_sums.log_kernel_sums(self.width_) + np.log(
+                self.priors_ / self._sizes
+            )
             has_no_neighbour = np.isneginf(log_joint).all(axis=1)
             log_joint[has_no_neighbour] = np.log(self.priors_)
         return np.exp(log_joint - logsumexp(log_joint, axis=1, keepdims=True))
 
-    def _validated_priors(self) -> np.ndarray:
+    def _validate_priors(self) -> np.ndarray:
         if self.priors is None:
             return self._sizes / self._sizes.sum()
         priors = np.asarray(self.priors, dtype=np.float64)
@@ -458,12 +490,12 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"priors={self.priors!r} must be probabilities that add up to 1.")
         return priors
 
-    def _widths(self) -> np.ndarray:
+    def _determine_widths(self) -> np.ndarray:
         n_classes = len(self.classes_)
         if isinstance(self.width, str):
-            sums = DistanceSums.leave_one_out(self._rows, self._sizes, self.kernel)
+            kernel_sums = KernelSums.from_training_rows(self._rows, self._sizes, self.kernel)
             priors = None if self.priors is None else self.priors_
-            return choose_widths(self.width, sums, priors, bool(self.per_class))
+            return choose_widths(self.width, kernel_sums, priors, bool(self.per_class))
         if isinstance(self.width, Real) and not isinstance(self.width, bool):
             widths = np.full(n_classes, float(self.width))
         elif self.per_class:

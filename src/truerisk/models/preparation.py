@@ -73,7 +73,7 @@ def prepare(
     return ColumnTransformer(transformers, sparse_threshold=0.0)
 
 
-def prepare_levels(
+def prepare_categories(
     numeric: Sequence[int], text: Sequence[int], levels: Literal["codes", "objects"]
 ) -> Any:
     """Return a transformer for learners that handle categories and missing values themselves.
@@ -87,16 +87,16 @@ def prepare_levels(
 
     # This scaler neither centres nor scales.
     # It converts cells of any frame to plain numbers, with NaN for missing values.
-    to_numbers = StandardScaler(with_mean=False, with_std=False)
+    number_converter = StandardScaler(with_mean=False, with_std=False)
     if not text:
-        return to_numbers
+        return number_converter
     from sklearn.compose import ColumnTransformer
 
     transformers: list[tuple[str, Any, list[int]]] = [
         ("text", _category_encoder(levels), list(text))
     ]
     if numeric:
-        transformers.insert(0, ("number", to_numbers, list(numeric)))
+        transformers.insert(0, ("number", number_converter, list(numeric)))
     return ColumnTransformer(transformers)
 
 

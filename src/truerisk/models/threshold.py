@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d
 
 from truerisk.core.arguments import repr_on_one_line
 from truerisk.models.early_stopping import WrappedEstimator
-from truerisk.results.operating_points import RATES, ThresholdCounts, check_cost, check_rate
+from truerisk.results.operating_points import RATE_NAMES, ThresholdCounts, check_cost, check_rate
 
 RESPONSE_METHODS = ("predict_proba", "decision_function")
 # Fit parameters whose names end with this text are row weights.
@@ -155,11 +155,11 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
             X,
             y,
             groups=groups,
-            cv=_splitter(self.cv, y, groups, self.random_state),
+            cv=_make_splitter(self.cv, y, groups, self.random_state),
             method=self._method,
             params=fit_params,
         )
-        self.scores_ = self._scores_of(np.asarray(predictions, dtype=np.float64))
+        self.scores_ = self._positive_class_scores(np.asarray(predictions, dtype=np.float64))
         operating_points = ThresholdCounts.from_scores(
             self.scores_, y == self.classes_[self._positive_code], weights
         )
@@ -168,9 +168,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
         else:
             self.operating_point_ = operating_points.at_cost(*_cost_pair(self.cost))
         self.threshold_ = self.operating_point_.threshold
-        self.estimator_ = clone(self.estimator).fit(
-            X, y, **self._fit_params_of_estimator(fit_params)
-        )
+        self.estimator_ = clone(self.estimator).fit(X, y, **self._route_fit_params(fit_params))
         return self
 
     def predict(self, X: Any) -> np.ndarray:
@@ -205,7 +203,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
             The distances.
         """
         check_is_fitted(self)
-        scores = self._scores_of(np.asarray(getattr(self.estimator_, self._method)(X)))
+        scores = self._positive_class_scores(np.asarray(getattr(self.estimator_, self._method)(X)))
         # With an infinite threshold no row is positive, whatever its score.
         if np.isinf(self.threshold_):
             differences = scores / (1 + np.abs(scores)) - 1
@@ -221,7 +219,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
     def _required_rate(self) -> dict[str, float]:
         """Return the required rate by name, or {}; raise ValueError if a cost is given, too."""
         required_rate = {
-            name: getattr(self, name) for name in RATES if getattr(self, name) is not None
+            name: getattr(self, name) for name in RATE_NAMES if getattr(self, name) is not None
         }
         if required_rate:
             check_rate(required_rate)
@@ -231,13 +229,13 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
             check_cost(*_cost_pair(self.cost))
         return required_rate
 
-    def _scores_of(self, predictions: np.ndarray) -> np.ndarray:
+    def _positive_class_scores(self, predictions: np.ndarray) -> np.ndarray:
         """Convert the classifier's output to scores that are higher for the positive class."""
         if predictions.ndim == 2:
             return predictions[:, self._positive_code]
         return predictions if self._positive_code == 1 else -predictions
 
-    def _fit_params_of_estimator(self, fit_params: dict[str, Any]) -> dict[str, Any]:
+    def _route_fit_params(self, fit_params: dict[str, Any]) -> dict[str, Any]:
         """Return the fit parameters to pass to the inner classifier, under the names it knows."""
         if not get_config()["enable_metadata_routing"] or not fit_params:
             return fit_params
@@ -327,7 +325,7 @@ def _response_method(estimator: Any, response_method: str) -> str:
     )
 
 
-def _splitter(cv: Any, y: np.ndarray, groups: Any, random_state: Any) -> Any:
+def _make_splitter(cv: Any, y: np.ndarray, groups: Any, random_state: Any) -> Any:
     """Return the splitter for `cv`.
 
     An int gives stratified and shuffled folds, which keep groups whole.

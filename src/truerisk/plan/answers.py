@@ -22,7 +22,7 @@ CANDIDATE_ARRAYS = ("values", "answered", "fit_seconds", "answer_seconds")
 TIE_TOLERANCE = 1e-10  # Scores that differ by less than this count as equal.
 
 
-def row_message(response: Response, data: Data) -> tuple[int, ...]:
+def prediction_shape(response: Response, data: Data) -> tuple[int, ...]:
     """Return the shape of the prediction for one row.
 
     It consists of the axes of `Answers.values` beyond the second axis.
@@ -33,14 +33,16 @@ def row_message(response: Response, data: Data) -> tuple[int, ...]:
     return data.y.shape[1:] if response == "value" and not is_survival else ()
 
 
-def empty_values(data: Data, plan: Plan, response: Response, n_candidates: int) -> np.ndarray:
+def allocate_predictions(
+    data: Data, plan: Plan, response: Response, n_candidates: int
+) -> np.ndarray:
     """Return an array for the predictions of all candidates, filled with -1 or NaN."""
     if response == "scored":
         return np.full((n_candidates, plan.n_questions), np.nan)
     n_predictions = int(plan.test_offsets[-1])
     if response == "label":
-        return np.full((n_candidates, n_predictions), -1, dtype=code_type(data.n_classes))
-    return np.full((n_candidates, n_predictions, *row_message(response, data)), np.nan)
+        return np.full((n_candidates, n_predictions), -1, dtype=class_code_dtype(data.n_classes))
+    return np.full((n_candidates, n_predictions, *prediction_shape(response, data)), np.nan)
 
 
 @frozen
@@ -49,7 +51,7 @@ class Failure:
 
     fit: int
     candidate: int
-    sentence: str
+    message: str
 
 
 @frozen(eq=False)
@@ -236,12 +238,12 @@ class Answers:
         else:
             values = np.empty_like(self.values[0])
             for candidate in np.unique(chosen):
-                is_position = np.repeat(chosen == candidate, self.plan.test_sizes)
-                values[is_position] = self.values[candidate][is_position]
+                uses_candidate = np.repeat(chosen == candidate, self.plan.test_sizes)
+                values[uses_candidate] = self.values[candidate][uses_candidate]
         candidate_of_fit = np.zeros(self.plan.n_fits, dtype=np.int64)
         candidate_of_fit[self.plan.fit] = chosen
         fits = np.arange(self.plan.n_fits)
-        chosen_pairs = set(zip(self.plan.fit.tolist(), chosen.tolist(), strict=True))
+        fit_candidate_pairs = set(zip(self.plan.fit.tolist(), chosen.tolist(), strict=True))
         return replace(
             self,
             values=values[None],
@@ -251,7 +253,7 @@ class Answers:
             failures=tuple(
                 replace(failure, candidate=0)
                 for failure in self.failures
-                if (failure.fit, failure.candidate) in chosen_pairs
+                if (failure.fit, failure.candidate) in fit_candidate_pairs
             ),
             also=tuple(further_answers.picked(chosen) for further_answers in self.also),
         )
@@ -283,7 +285,7 @@ class Ask(Protocol):
         ...
 
 
-def codes_of_scores(scores: np.ndarray) -> np.ndarray:
+def class_codes_from_scores(scores: np.ndarray) -> np.ndarray:
     """Return the class codes that scores predict; the last axis holds one score, or one per class.
 
     Scores within 1e-10 of each other are equal, and the first of their classes is predicted, so
@@ -294,12 +296,12 @@ def codes_of_scores(scores: np.ndarray) -> np.ndarray:
     return (scores >= scores.max(axis=-1, keepdims=True) - TIE_TOLERANCE).argmax(axis=-1)
 
 
-def code_type(n_classes: int) -> Any:
+def class_code_dtype(n_classes: int) -> Any:
     """Return the smallest integer type that holds all class codes and -1 (a class not in y)."""
     return np.int8 if n_classes < 127 else np.int16 if n_classes < 32767 else np.int32
 
 
-def with_extras(
+def add_further_predictions(
     predictions_so_far: Answers, responses: Sequence[Response], values: Sequence[np.ndarray]
 ) -> Answers:
     """Add further predictions of the same models, one array per further response.
@@ -314,29 +316,31 @@ def with_extras(
     return replace(predictions_so_far, also=further_answers)
 
 
-def filled(runs: Sequence[Answers]) -> Answers:
+def merge_runs(runs: Sequence[Answers]) -> Answers:
     """Join the predictions of several runs of one plan, each of which made other fits."""
     first_run = runs[0]
     if len(runs) == 1:
         return first_run
     arrays = {name: getattr(first_run, name).copy() for name in CANDIDATE_ARRAYS}
     for run in runs[1:]:
-        is_made = run.made
-        is_made_test_set = is_made[:, run.plan.fit]
+        is_made_fit = run.made
+        is_made_test_set = is_made_fit[:, run.plan.fit]
         is_made_value = (
             is_made_test_set
             if run.response == "scored"
             else np.repeat(is_made_test_set, run.plan.test_sizes, axis=1)
         )
         for name, mask in zip(
-            CANDIDATE_ARRAYS, (is_made_value, is_made_test_set, is_made, is_made), strict=True
+            CANDIDATE_ARRAYS,
+            (is_made_value, is_made_test_set, is_made_fit, is_made_fit),
+            strict=True,
         ):
             arrays[name][mask] = getattr(run, name)[mask]
     failures = [failure for run in runs for failure in run.failures]
-    return _join(runs, filled, failures, **arrays)
+    return _join(runs, merge_runs, failures, **arrays)
 
 
-def joined(answers_list: Sequence[Answers]) -> Answers:
+def append_candidates(answers_list: Sequence[Answers]) -> Answers:
     """Append the predictions of further candidates for the same plan."""
     first_answers = answers_list[0]
     if len(answers_list) == 1:
@@ -351,15 +355,15 @@ def joined(answers_list: Sequence[Answers]) -> Answers:
     further_extras = [
         (first_candidate, answers.extra) for answers, first_candidate in answers_with_starts[1:]
     ]
-    joined_extra = (
-        None if first_answers.extra is None else first_answers.extra.joined(further_extras)
-    )
+    joined_extra = None if first_answers.extra is None else first_answers.extra.join(further_extras)
     arrays = {
         name: np.concatenate([getattr(answers, name) for answers in answers_list])
         for name in CANDIDATE_ARRAYS
     }
     engine = ", ".join(dict.fromkeys(answers.engine for answers in answers_list))
-    return _join(answers_list, joined, failures, engine=engine, extra=joined_extra, **arrays)
+    return _join(
+        answers_list, append_candidates, failures, engine=engine, extra=joined_extra, **arrays
+    )
 
 
 def _join(

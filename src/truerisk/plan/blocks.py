@@ -43,28 +43,30 @@ class RowSets:
     """
 
     base: np.ndarray
-    minus: np.ndarray
+    removed_blocks: np.ndarray
     offsets: np.ndarray
 
     def __len__(self) -> int:
         return len(self.base)
 
-    def without(self, s: int) -> np.ndarray:
+    def get_removed_blocks(self, s: int) -> np.ndarray:
         """Return the blocks that row set s leaves out."""
-        return self.minus[self.offsets[s] : self.offsets[s + 1]]
+        return self.removed_blocks[self.offsets[s] : self.offsets[s + 1]]
 
     @cached_property
-    def leave_one_block_out(self) -> bool:
+    def leaves_one_block_out(self) -> bool:
         """True if every set consists of all rows except one block."""
-        removes_as_many = len(self.minus) == len(self.base) and self.offsets[-1] == len(self.minus)
+        removes_one_on_average = len(self.removed_blocks) == len(self.base) and self.offsets[
+            -1
+        ] == len(self.removed_blocks)
         return bool(
-            removes_as_many
+            removes_one_on_average
             and (self.base == ALL).all()
             and (self.offsets[1:] > self.offsets[:-1]).all()  # Each set removes exactly one block.
         )
 
     @classmethod
-    def read(cls, array: Mapping[str, np.ndarray], name: str) -> RowSets:
+    def from_arrays(cls, array: Mapping[str, np.ndarray], name: str) -> RowSets:
         """Return the row sets that a stored plan holds under this name."""
         base, minus = array[f"{name}.base"].astype(np.int32), array[f"{name}.minus"]
         return cls(base, minus.astype(np.int32), array[f"{name}.offsets"].astype(np.int64))
@@ -72,10 +74,10 @@ class RowSets:
     def take(self, which: np.ndarray) -> RowSets:
         """Select row sets by their positions."""
         offsets, block_positions = select_lists(self.offsets, which)
-        return RowSets(self.base[which], self.minus[block_positions], offsets)
+        return RowSets(self.base[which], self.removed_blocks[block_positions], offsets)
 
 
-def offsets_of(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
+def offsets_from_lengths(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
     """Return the offsets of concatenated lists, given their lengths.
 
     They are the start of each list, followed by the end of the last list.
@@ -105,7 +107,9 @@ def count_removed_rows(
     for batch_start in range(0, len(set_numbers), batch_size):
         batch = set_numbers[batch_start : batch_start + batch_size]
         offsets, block_positions = select_lists(row_sets.offsets, batch)
-        row_offsets, row_positions = select_lists(blocks.offsets, row_sets.minus[block_positions])
+        row_offsets, row_positions = select_lists(
+            blocks.offsets, row_sets.removed_blocks[block_positions]
+        )
         set_of_row = np.repeat(
             np.repeat(np.arange(len(batch)), np.diff(offsets)), np.diff(row_offsets)
         )
@@ -119,11 +123,11 @@ def is_in_block(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return a mask of the `rows` that are in `block`, whose rows ascend."""
     if not len(block):
         return np.zeros(len(rows), dtype=bool)
-    block_position = np.minimum(np.searchsorted(block, rows), len(block) - 1)
-    return block[block_position] == rows
+    block_positions = np.minimum(np.searchsorted(block, rows), len(block) - 1)
+    return block[block_positions] == rows
 
 
-def positions_of_numbers(
+def find_positions(
     searched_numbers: np.ndarray | None, retained_numbers: np.ndarray
 ) -> np.ndarray | None:
     """Return the positions of the searched numbers in `retained_numbers`, or None without any."""
@@ -133,7 +137,7 @@ def positions_of_numbers(
     return found_positions if len(found_positions) else None
 
 
-def occurrences(sorted_keys: np.ndarray, requested_keys: np.ndarray) -> np.ndarray:
+def count_occurrences(sorted_keys: np.ndarray, requested_keys: np.ndarray) -> np.ndarray:
     """Return how often each requested key occurs in an ascending list."""
     end_positions = np.searchsorted(sorted_keys, requested_keys, side="right")
     return end_positions - np.searchsorted(sorted_keys, requested_keys, side="left")

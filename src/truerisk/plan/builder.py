@@ -1,7 +1,7 @@
 """The builder of plans, which collects blocks of rows and test sets.
 
-Equal training sets become one fit. `leave_out` builds K-fold plans with array operations, and
-`with_training_rows` adds the training rows of each fit as a test set.
+Equal training sets become one fit. `plan_leave_one_fold_out` builds K-fold plans with array
+operations, and `add_training_row_test_sets` adds the training rows of each fit as a test set.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 from truerisk.data.rows import splitmix64
-from truerisk.plan.blocks import ALL, Blocks, RowSets, offsets_of
-from truerisk.plan.plan import EXTRAS, Plan
+from truerisk.plan.blocks import ALL, Blocks, RowSets, offsets_from_lengths
+from truerisk.plan.plan import EXTRA_REQUEST_TYPES, Plan
 
 if TYPE_CHECKING:
     from truerisk.plan.extra import Extra
@@ -126,9 +126,9 @@ class PlanBuilder:
         flips : iterable of (int, int), optional
             Pairs (row, class code): the fit gets this code as the label of the row.
         """
-        key = (_sorted_row_set(train), tuple(sorted(flips)))
+        key = (_sort_row_set(train), tuple(sorted(flips)))
         fit = self._fits.setdefault(key, len(self._fits))
-        self._questions.append((fit, _sorted_row_set(test), part, repeat, fold, unit))
+        self._questions.append((fit, _sort_row_set(test), part, repeat, fold, unit))
 
     def build(self, extra: Extra | None = None) -> Plan:
         """Return the finished plan, with requests for more than predictions in `extra`.
@@ -154,9 +154,11 @@ class PlanBuilder:
             for flip in flips_of_fit
         ]
         if fit_flips:
-            extra = EXTRAS.load("flips")(*np.ascontiguousarray(np.array(fit_flips, np.int32).T))
+            extra = EXTRA_REQUEST_TYPES.load("flips")(
+                *np.ascontiguousarray(np.array(fit_flips, np.int32).T)
+            )
         rows, counts = np.concatenate([np.empty((2, 0), np.int32), *self._blocks], axis=1)
-        offsets = offsets_of([block.shape[1] for block in self._blocks])
+        offsets = offsets_from_lengths([block.shape[1] for block in self._blocks])
         return Plan(
             n_rows=self.n_rows,
             blocks=Blocks(rows, offsets, None if (counts == 1).all() else counts),
@@ -179,7 +181,7 @@ class PlanBuilder:
         return block_number
 
 
-def one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
+def plan_one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
     """Plan one fit on all rows, tested on all rows or on given rows (ascending and distinct)."""
     test_rows = np.empty(0, np.int32) if rows is None else np.asarray(rows, dtype=np.int32)
     offsets = np.array([0] if rows is None else [0, len(test_rows)], np.int64)
@@ -194,22 +196,22 @@ def one_fit(n_rows: int, rows: np.ndarray | None = None) -> Plan:
     )
 
 
-def split_plan(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> Plan:
+def plan_from_splits(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]]) -> Plan:
     """Build a plan from any (train, test) pairs of row numbers, in the most compact encoding."""
     builder = PlanBuilder(n_rows)
     for fold, (train, test) in enumerate(splits):
-        held_out = builder.block(test)
+        test_block = builder.block(test)
         # The complement of the test set is the most compact encoding of a training set.
         # It is possible if each row is in exactly one of the two sets.
         is_used = np.zeros(n_rows, dtype=bool)
         is_used[train] = is_used[test] = True
         is_complement = len(train) + len(test) == n_rows and bool(is_used.all())
-        train_set = (ALL, (held_out,)) if is_complement else (builder.block(train), ())
-        builder.ask(train=train_set, test=(held_out, ()), fold=fold)
+        train_set = (ALL, (test_block,)) if is_complement else (builder.block(train), ())
+        builder.ask(train=train_set, test=(test_block, ()), fold=fold)
     return builder.build()
 
 
-def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
+def plan_leave_one_fold_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     """Plan leave-one-fold-out fits for every partition, given as one label per row.
 
     For each label, the fit is trained on all rows without this label and tested on the rows with
@@ -217,7 +219,7 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     """
     sorted_row_lists, block_sizes, repeats, folds = [], [], [], []
     for repeat, labels in enumerate(partitions):
-        sorted_rows, counts = blocks_of(labels)
+        sorted_rows, counts = sort_rows_by_label(labels)
         sorted_row_lists.append(sorted_rows)
         block_sizes.append(counts)
         repeats.append(np.full(len(counts), repeat))
@@ -229,7 +231,7 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         n_rows=n_rows,
         blocks=Blocks(
             np.concatenate(sorted_row_lists).astype(np.int32),
-            offsets_of(np.concatenate(block_sizes)),
+            offsets_from_lengths(np.concatenate(block_sizes)),
         ),
         train=RowSets(np.full(n_blocks, ALL, np.int32), block_numbers, np.arange(n_blocks + 1)),
         test=whole_blocks,
@@ -240,7 +242,7 @@ def leave_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
     return plan if len(partitions) == 1 else merge_equal_fits(plan)
 
 
-def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sort_rows_by_label(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows sorted by label, and the number of rows per label.
 
     Labels 0 … n−1, one for each row, need no sorting.
@@ -252,7 +254,7 @@ def blocks_of(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return np.argsort(codes, kind="stable"), np.bincount(codes)
 
 
-def with_training_rows(plan: Plan) -> Plan:
+def add_training_row_test_sets(plan: Plan) -> Plan:
     """Return the plan with an additional test set for each test set: the training rows of its fit.
 
     The additional test sets follow the others, in the same order.
@@ -266,7 +268,7 @@ def with_training_rows(plan: Plan) -> Plan:
     offsets = np.concatenate([plan.test.offsets, plan.test.offsets[-1] + train_sets.offsets[1:]])
     test_sets = RowSets(
         np.concatenate([plan.test.base, train_sets.base]),
-        np.concatenate([plan.test.minus, train_sets.minus]),
+        np.concatenate([plan.test.removed_blocks, train_sets.removed_blocks]),
         offsets,
     )
     part_numbers = np.concatenate([plan.part, np.full_like(plan.part, len(plan.parts))])
@@ -278,24 +280,24 @@ def with_training_rows(plan: Plan) -> Plan:
     )
 
 
-def row_numbers(numbers_or_mask: Any) -> np.ndarray:
+def to_row_numbers(numbers_or_mask: Any) -> np.ndarray:
     """Return the row numbers that a splitter yields as numbers or as a mask."""
     rows = np.asarray(numbers_or_mask)
     return np.flatnonzero(rows) if rows.dtype == bool else rows
 
 
-def _sorted_row_set(rows: RowSet) -> RowSet:
+def _sort_row_set(rows: RowSet) -> RowSet:
     base_block, removed_blocks = rows
     return int(base_block), tuple(sorted(set(map(int, removed_blocks))))
 
 
-def _encode_row_sets(sets: Sequence[RowSet]) -> RowSets:
-    base_blocks, removed_blocks = zip(*sets, strict=True)
+def _encode_row_sets(row_sets: Sequence[RowSet]) -> RowSets:
+    base_blocks, removed_blocks = zip(*row_sets, strict=True)
     removed_block_list = np.concatenate(removed_blocks).astype(np.int32)
     return RowSets(
         np.array(base_blocks, dtype=np.int32),
         removed_block_list,
-        offsets_of(list(map(len, removed_blocks))),
+        offsets_from_lengths(list(map(len, removed_blocks))),
     )
 
 
@@ -307,18 +309,20 @@ def merge_equal_fits(plan: Plan) -> Plan:
     blocks, train, extra_requests = plan.blocks, plan.train, plan.extra
     row_keys = splitmix64(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
     if blocks.counts is None:
-        row_contents = splitmix64(row_keys + np.uint64(1))[blocks.rows]
+        row_hashes = splitmix64(row_keys + np.uint64(1))[blocks.rows]
     # The keys of rows and their counts are added before they are mixed.
     # If they were multiplied, two copies of row 0 would have the same key as row 1.
     else:
-        row_contents = splitmix64(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
-    cumulative_contents = np.concatenate([[np.uint64(0)], np.cumsum(row_contents)])
+        row_hashes = splitmix64(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
+    cumulative_row_hashes = np.concatenate([[np.uint64(0)], np.cumsum(row_hashes)])
     block_keys = splitmix64(
-        cumulative_contents[blocks.offsets[1:]]
-        - cumulative_contents[blocks.offsets[:-1]]
+        cumulative_row_hashes[blocks.offsets[1:]]
+        - cumulative_row_hashes[blocks.offsets[:-1]]
         + np.uint64(7)
     )
-    cumulative_block_keys = np.concatenate([[np.uint64(0)], np.cumsum(block_keys[train.minus])])
+    cumulative_block_keys = np.concatenate(
+        [[np.uint64(0)], np.cumsum(block_keys[train.removed_blocks])]
+    )
     keys = splitmix64(np.append(block_keys, np.uint64(3))[train.base])
     keys = (
         keys + cumulative_block_keys[train.offsets[1:]] - cumulative_block_keys[train.offsets[:-1]]

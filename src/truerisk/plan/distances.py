@@ -16,7 +16,7 @@ It returns the mask of the rows that leak.
 """
 
 
-def distances_to_seen(plan: Plan, coordinates: np.ndarray) -> np.ndarray:
+def distances_to_training_rows(plan: Plan, coordinates: np.ndarray) -> np.ndarray:
     """Return, for each test row of a plan, the distance to the nearest training row of its fit.
 
     The distance is NaN if the row itself is a training row, if training sets are drawn at random,
@@ -29,20 +29,20 @@ def distances_to_seen(plan: Plan, coordinates: np.ndarray) -> np.ndarray:
         np.where(
             plan.seen(test_set),
             np.nan,
-            _distances_to_training(plan, test_set, tree, plan.test_rows(test_set)[0]),
+            _training_row_distances(plan, test_set, tree, plan.test_rows(test_set)[0]),
         )
         for test_set in range(plan.n_questions)
     ]
     return np.concatenate(distances) if distances else np.empty(0)
 
 
-def distances_to_nearest(coordinates: np.ndarray) -> np.ndarray:
+def distances_to_nearest_row(coordinates: np.ndarray) -> np.ndarray:
     """Return the distance from each row to the nearest other row."""
     nearest_distances: np.ndarray = _neighbour_tree(coordinates).query(coordinates, 2)[0][:, 1]
     return nearest_distances
 
 
-def _distances_to_training(plan: Plan, test_set: int, tree: Any, rows: np.ndarray) -> np.ndarray:
+def _training_row_distances(plan: Plan, test_set: int, tree: Any, rows: np.ndarray) -> np.ndarray:
     """Return the distance from each row to the nearest training row of a fit, or NaN.
 
     The number of neighbours that are searched doubles until one of them is a training row.
@@ -72,21 +72,21 @@ def _neighbour_tree(coordinates: np.ndarray) -> Any:
     return cKDTree(coordinates)
 
 
-def saw_nearest(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
+def make_leak_finder(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
     """Return a function that finds the test rows whose nearest row was in the training set."""
-    tree, nearest_distances = _neighbour_tree(coordinates), distances_to_nearest(coordinates)
+    tree, nearest_distances = _neighbour_tree(coordinates), distances_to_nearest_row(coordinates)
 
-    def mark_leaks(test_set: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
+    def mark_leaks(test_set: int, test_rows: np.ndarray, is_training_row: np.ndarray) -> np.ndarray:
         return (
-            _distances_to_training(plan, test_set, tree, test_rows) <= nearest_distances[test_rows]
-        ) & ~is_seen
+            _training_row_distances(plan, test_set, tree, test_rows) <= nearest_distances[test_rows]
+        ) & ~is_training_row
 
     return mark_leaks
 
 
 def distance_note(plan: Plan, coordinates: np.ndarray) -> tuple[str, ...]:
     """Return a note on the distances from the training rows for which the risk holds."""
-    distances = distances_to_seen(plan, coordinates)
+    distances = distances_to_training_rows(plan, coordinates)
     finite_distances = distances[np.isfinite(distances)]
     if not len(finite_distances):
         return ()

@@ -25,10 +25,11 @@ class _ExtraField:
 class Extra(_ExtraField, ABC):
     """Requests of a plan other than predictions for its rows.
 
-    If `draws` is true, the training sets are drawn at random, and expected losses are requested.
+    If `draws_training_sets` is true, the training sets are drawn at random, and expected losses are
+    requested.
     """
 
-    draws: ClassVar[bool] = False
+    draws_training_sets: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -41,22 +42,22 @@ class Extra(_ExtraField, ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays of the requests by the names under which `read` finds them."""
+        """Return all arrays of the requests by the names under which `from_arrays` finds them."""
 
     @classmethod
     @abstractmethod
-    def read(cls, arrays: Mapping[str, np.ndarray]) -> Extra:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Extra:
         """Build the requests from the arrays that `arrays` returned."""
 
     @abstractmethod
-    def shifted(self, n_fits: int, n_questions: int) -> Self:
+    def shift_numbers(self, n_fits: int, n_questions: int) -> Self:
         """Return the requests with numbers shifted by the fits and test sets of preceding plans."""
 
     @abstractmethod
-    def joined(self, others: Sequence[Self]) -> Self:
+    def join(self, others: Sequence[Self]) -> Self:
         """Return these requests joined with those of further plans, whose numbers follow."""
 
-    def within(self, rows: np.ndarray) -> Extra:
+    def map_to_rows(self, rows: np.ndarray) -> Extra:
         """Return the requests for a plan drawn on these rows, or raise Refusal if impossible."""
         return self
 
@@ -68,7 +69,7 @@ class Extra(_ExtraField, ABC):
         """Return the number of training rows of each fit, given the sizes of the training sets."""
         return sizes
 
-    def without_row(self, fit: np.ndarray) -> np.ndarray:
+    def is_row_left_out(self, fit: np.ndarray) -> np.ndarray:
         """Return a mask of the test sets whose rows are predicted by models made without them.
 
         Each row of such a test set is predicted by a model made without this row. `fit` holds the
@@ -84,31 +85,31 @@ class Extra(_ExtraField, ABC):
         """Return the points that a test set predicts, given the rows near which they lie."""
         return X
 
-    def copies(self, plan: Any, question: int) -> np.ndarray | None:
+    def positions_in_test_set(self, plan: Any, question: int) -> np.ndarray | None:
         """Return, for each training row, its position in a test set of the fit's own training rows.
 
         Return None if the test set does not consist of these rows, each predicted without itself.
         """
         return None
 
-    def gather(self, plan: Any, n_candidates: int, n_classes: int) -> Gathered | None:
+    def make_collector(self, plan: Any, n_candidates: int, n_classes: int) -> ExtraCollector | None:
         """Return a collector of the requested results, or None if only predictions are needed."""
         return None
 
 
-class Gathered(_ExtraField, ABC):
+class ExtraCollector(_ExtraField, ABC):
     """Collector of the results that a plan requests besides predictions, fit by fit."""
 
     @abstractmethod
-    def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
+    def store_results(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         """Store the results of a candidate's model in a fit, in row `line` of the result arrays."""
 
     def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         """Replace results that an engine computed by those of the fitted model itself."""
-        self.place(fit, line, facts)
+        self.store_results(fit, line, facts)
 
     @abstractmethod
-    def finished(self) -> ExtraAnswers:
+    def to_answers(self) -> ExtraAnswers:
         """Return all results that were collected."""
 
 
@@ -120,14 +121,14 @@ class ExtraAnswers(_ExtraField, ABC):
         """Return the results for some test sets of the plan only, or None if there are none."""
 
     @abstractmethod
-    def joined(self, others: Sequence[tuple[int, Any]]) -> ExtraAnswers:
+    def join(self, others: Sequence[tuple[int, Any]]) -> ExtraAnswers:
         """Return these results joined with those of further candidates.
 
         Each of the further results comes with the number of its first candidate.
         """
 
 
-def concatenate_given(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
+def concatenate_non_none(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
     """Concatenate the arrays that are not None, in the type of the first; return None if none."""
     present_arrays = [array for array in arrays if array is not None]
     return (

@@ -13,7 +13,7 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.plan.blocks import ALL, occurrences
+from truerisk.plan.blocks import ALL, count_occurrences
 from truerisk.plan.plan import Plan
 
 Leak = Literal["groups", "copies", "late", "near"]
@@ -24,7 +24,7 @@ It returns the mask of the rows that leak.
 """
 
 
-def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
+def find_leaks(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     """Find the test rows whose models saw too much, ascending, in one pass over a plan.
 
     The model saw another row of their group ("groups"), an exact copy of their row of X ("copies"),
@@ -36,70 +36,74 @@ def leaks_of(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     .632+), and no other row could tell it more, so such rows are not counted. The cost is
     proportional to the size of the encoded plan, not to n per fit.
     """
-    finders: dict[str, LeakFinder] = {}
+    finder_by_kind: dict[str, LeakFinder] = {}
     if "groups" in kinds and data.groups is not None:
-        finders["groups"] = _finder_by_key(plan, data.groups)
+        finder_by_kind["groups"] = _make_key_finder(plan, data.groups)
     copy_keys = data.row_keys if "copies" in kinds else None
     if copy_keys is not None:
-        finders["copies"] = _finder_by_key(plan, copy_keys)
+        finder_by_kind["copies"] = _make_key_finder(plan, copy_keys)
     if "late" in kinds and data.time is not None and not plan.has_drawn_fits:
-        finders["late"] = _finder_by_time(plan, data.time)
+        finder_by_kind["late"] = _make_time_finder(plan, data.time)
     if "near" in kinds and data.places is not None and not plan.has_drawn_fits:
-        finders["near"] = _finder_by_place(plan, data.places)
-        finders["apart"] = lambda _, test_rows, is_seen: ~is_seen
+        finder_by_kind["near"] = _make_nearest_row_finder(plan, data.places)
+        finder_by_kind["apart"] = lambda _, test_rows, is_seen: ~is_seen
     rows_by_kind = dict.fromkeys((*get_args(Leak), "apart"), np.empty(0, np.int32))
-    if not finders:
+    if not finder_by_kind:
         return rows_by_kind
-    row_lists_by_kind = {leak_kind: [np.empty(0, np.int32)] for leak_kind in finders}
+    row_lists_by_kind = {leak_kind: [np.empty(0, np.int32)] for leak_kind in finder_by_kind}
     for test_set in range(plan.n_questions):
         test_rows, is_seen = plan.test_rows(test_set)[0], plan.seen(test_set)
-        for leak_kind, finder in finders.items():
+        for leak_kind, finder in finder_by_kind.items():
             row_lists_by_kind[leak_kind].append(test_rows[finder(test_set, test_rows, is_seen)])
     return rows_by_kind | {
         leak_kind: np.unique(np.concatenate(rows)) for leak_kind, rows in row_lists_by_kind.items()
     }
 
 
-def _finder_by_key(plan: Plan, keys: np.ndarray) -> LeakFinder:
+def _make_key_finder(plan: Plan, row_keys: np.ndarray) -> LeakFinder:
     """Return a function that finds test rows whose model saw another row with the same key."""
-    keys = np.unique(keys, return_inverse=True)[1].ravel()
-    key_counts = np.bincount(keys)
+    row_keys = np.unique(row_keys, return_inverse=True)[1].ravel()
+    n_rows_by_key = np.bincount(row_keys)
 
     def mark_leaks(test_set: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
         # A row that was removed from the model does not count as another row with its key.
-        is_taken_out = plan.without_row[test_set]
-        if is_seen.all() and not is_taken_out:
+        is_row_left_out = plan.without_row[test_set]
+        if is_seen.all() and not is_row_left_out:
             return ~is_seen
-        n_same_key = _count_training_keys(
-            plan, int(plan.fit[test_set]), keys, key_counts, keys[test_rows]
+        n_training_rows_with_key = _count_training_keys(
+            plan, int(plan.fit[test_set]), row_keys, n_rows_by_key, row_keys[test_rows]
         )
-        return n_same_key > is_seen if is_taken_out else (n_same_key > 0) & ~is_seen
+        return (
+            n_training_rows_with_key > is_seen
+            if is_row_left_out
+            else (n_training_rows_with_key > 0) & ~is_seen
+        )
 
     return mark_leaks
 
 
-def _finder_by_time(plan: Plan, row_times: np.ndarray) -> LeakFinder:
+def _make_time_finder(plan: Plan, row_times: np.ndarray) -> LeakFinder:
     """Return a function that finds test rows whose model saw a row of the same or a later time."""
     rows_latest_first = np.argsort(row_times, kind="stable")[::-1]
 
     def mark_leaks(test_set: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
-        last_row = _last_training_row(plan, int(plan.fit[test_set]), rows_latest_first)
-        if last_row is None:
+        latest_row = _latest_training_row(plan, int(plan.fit[test_set]), rows_latest_first)
+        if latest_row is None:
             return np.zeros(len(test_rows), dtype=bool)
-        return (row_times[test_rows] <= row_times[last_row]) & ~is_seen
+        return (row_times[test_rows] <= row_times[latest_row]) & ~is_seen
 
     return mark_leaks
 
 
-def _finder_by_place(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
+def _make_nearest_row_finder(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
     """Return a function that finds test rows whose model saw the row nearest to them."""
     check_present("truerisk.plan.distances")
-    from truerisk.plan.distances import saw_nearest
+    from truerisk.plan.distances import make_leak_finder
 
-    return saw_nearest(plan, coordinates)
+    return make_leak_finder(plan, coordinates)
 
 
-def _last_training_row(plan: Plan, fit: int, rows_latest_first: np.ndarray) -> int | None:
+def _latest_training_row(plan: Plan, fit: int, rows_latest_first: np.ndarray) -> int | None:
     """Return the training row of `fit` with the latest time, or None if there is no training row.
 
     Apart from the rows that the training set lacks, at most one row is examined.
@@ -107,28 +111,34 @@ def _last_training_row(plan: Plan, fit: int, rows_latest_first: np.ndarray) -> i
     if plan.train.base[fit] != ALL:
         is_training_row = np.isin(rows_latest_first, plan.train_rows(fit)[0])
     else:
-        removed_blocks = [plan.blocks[int(block)] for block in plan.train.without(fit)]
+        removed_blocks = [plan.blocks[int(block)] for block in plan.train.get_removed_blocks(fit)]
         removed_rows = np.concatenate(removed_blocks) if removed_blocks else rows_latest_first[:0]
         is_training_row = ~np.isin(rows_latest_first[: len(removed_rows) + 1], removed_rows)
     return int(rows_latest_first[is_training_row.argmax()]) if is_training_row.any() else None
 
 
 def _count_training_keys(
-    plan: Plan, fit: int, keys: np.ndarray, key_counts: np.ndarray, requested_keys: np.ndarray
+    plan: Plan,
+    fit: int,
+    row_keys: np.ndarray,
+    n_rows_by_key: np.ndarray,
+    requested_keys: np.ndarray,
 ) -> np.ndarray:
     """Return the number of training rows of `fit` with each of the `requested_keys`."""
     if plan.train.base[fit] != ALL:
         rows, _ = plan.train_rows(fit)
-        return occurrences(np.sort(keys[rows]), requested_keys)
-    removed_blocks = [plan.blocks[int(block)] for block in plan.train.without(fit)]
+        return count_occurrences(np.sort(row_keys[rows]), requested_keys)
+    removed_blocks = [plan.blocks[int(block)] for block in plan.train.get_removed_blocks(fit)]
     # Blocks may overlap, and a row that two of them remove must be counted once.
     removed_keys = (
-        np.sort(keys[np.unique(np.concatenate(removed_blocks))]) if removed_blocks else keys[:0]
+        np.sort(row_keys[np.unique(np.concatenate(removed_blocks))])
+        if removed_blocks
+        else row_keys[:0]
     )
-    return key_counts[requested_keys] - occurrences(removed_keys, requested_keys)
+    return n_rows_by_key[requested_keys] - count_occurrences(removed_keys, requested_keys)
 
 
-def known_rows(plan: Plan) -> np.ndarray:
+def find_overlapping_rows(plan: Plan) -> np.ndarray:
     """Return the rows, ascending, that are tested by models trained on them."""
     seen_row_lists = [
         plan.test_rows(test_set)[0][plan.seen(test_set)] for test_set in range(plan.n_questions)
@@ -136,29 +146,30 @@ def known_rows(plan: Plan) -> np.ndarray:
     return np.unique(np.concatenate([np.empty(0, np.int32), *seen_row_lists]))
 
 
-def refuse_known_rows(name: str, plan: Plan) -> None:
+def refuse_overlapping_rows(name: str, plan: Plan) -> None:
     """Raise Refusal if the user's splits test rows of their own training sets."""
-    if len(repeated_rows := known_rows(plan)):
+    if len(overlapping_rows := find_overlapping_rows(plan)):
         raise Refusal(
-            f"'{name}' tests {len(repeated_rows)} rows (first: row {repeated_rows[0]}) by models "
+            f"'{name}' tests {len(overlapping_rows)} rows (first: row {overlapping_rows[0]}) by "
+            "models "
             "that were trained on them, so the risk would not be honest: give splits whose test "
             "rows are no training rows."
         )
 
 
-ORDERED = (
+ORDERED_SPLITS_REASON = (
     "the splits are ordered: models train on rows that come before those they test, later ones on "
     "rows that earlier ones tested. Such rows are not independent tests of one procedure, so no "
     "standard error is justified. With time= there is one of losses that depend on each other."
 )
 
-IN_TIME = (
+TIME_ORDER_REASON = (
     "the rows were tested in the order of time, and a row may depend on those before it: what "
     "rests on independent rows is not justified."
 )
 
 
-def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
+def find_split_order(plan: Plan) -> Literal["of rows", "of splits"] | None:
     """Return the order of the splits if each model is tested on rows after its training rows.
 
     "of rows": several models each see only rows above, or each only rows below, the rows that they
@@ -188,16 +199,16 @@ def order_of(plan: Plan) -> Literal["of rows", "of splits"] | None:
     else:
         return "of rows"
     # saw_test_set[i][j] is True if the model of test set i saw rows of test set j.
-    saw_test_set: list[np.ndarray] = []
+    training_overlaps: list[np.ndarray] = []
     for test_set in test_sets:
         is_training_row = np.zeros(plan.n_rows, dtype=bool)
         is_training_row[plan.train_rows(int(plan.fit[test_set]))[0]] = True
-        saw_test_set.append(np.logical_or.reduceat(is_training_row[rows], test_starts[:-1]))
+        training_overlaps.append(np.logical_or.reduceat(is_training_row[rows], test_starts[:-1]))
         for earlier_test_set in range(test_set + 1):
             # If both are the same test set, the model is tested on its own training rows.
             if (
-                saw_test_set[test_set][earlier_test_set]
-                and saw_test_set[earlier_test_set][test_set]
+                training_overlaps[test_set][earlier_test_set]
+                and training_overlaps[earlier_test_set][test_set]
             ):
                 return None
-    return "of splits" if np.any(saw_test_set) else None
+    return "of splits" if np.any(training_overlaps) else None

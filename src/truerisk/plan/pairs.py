@@ -11,12 +11,12 @@ from dataclasses import replace
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.plan.blocks import ALL, RowSets, offsets_of
+from truerisk.plan.blocks import ALL, RowSets, offsets_from_lengths
 from truerisk.plan.builder import merge_equal_fits
 from truerisk.plan.plan import Plan
 
 
-def with_pairs(fold_plan: Plan) -> Plan:
+def add_pair_fits(fold_plan: Plan) -> Plan:
     """Add the fits that leave out two folds, as part "inner", to a K-fold plan, as part "outer".
 
     `fold_plan` leaves out every fold of some partitions of the rows. Unit q is test set q of
@@ -25,7 +25,13 @@ def with_pairs(fold_plan: Plan) -> Plan:
     test set in `fold_plan`.
     """
     fold_blocks = fold_plan.test.base
-    outer_test_set_lists, tested_fold_lists, first_folds, second_folds, inner_fits = (
+    (
+        outer_test_set_lists,
+        tested_fold_lists,
+        first_fold_arrays,
+        second_fold_arrays,
+        inner_fit_arrays,
+    ) = (
         [],
         [],
         [],
@@ -33,43 +39,46 @@ def with_pairs(fold_plan: Plan) -> Plan:
         [],
     )
     n_fits = fold_plan.n_fits
-    for fold_questions in partitions_of(fold_plan):
-        n_folds = len(fold_questions)
-        first_fold, second_fold = np.triu_indices(n_folds, 1)
+    for fold_test_sets in find_partitions(fold_plan):
+        n_folds = len(fold_test_sets)
+        first_indices, second_indices = np.triu_indices(n_folds, 1)
         # pair_fit[i, j] is the fit that lacks folds i and j.
-        pair_fit = np.zeros((n_folds, n_folds), dtype=np.int64)
-        pair_fit[first_fold, second_fold] = pair_fit[second_fold, first_fold] = n_fits + np.arange(
-            len(first_fold)
+        fit_of_pair = np.zeros((n_folds, n_folds), dtype=np.int64)
+        fit_of_pair[first_indices, second_indices] = fit_of_pair[second_indices, first_indices] = (
+            n_fits + np.arange(len(first_indices))
         )
-        outer_test_sets, other_fold = np.nonzero(~np.eye(n_folds, dtype=bool))
-        outer_test_set_lists.append(fold_questions[outer_test_sets])
-        tested_fold_lists.append(fold_questions[other_fold])
-        inner_fits.append(pair_fit[outer_test_sets, other_fold])
-        first_folds.append(fold_questions[first_fold])
-        second_folds.append(fold_questions[second_fold])
-        n_fits += len(first_fold)
+        outer_test_sets, other_folds = np.nonzero(~np.eye(n_folds, dtype=bool))
+        outer_test_set_lists.append(fold_test_sets[outer_test_sets])
+        tested_fold_lists.append(fold_test_sets[other_folds])
+        inner_fit_arrays.append(fit_of_pair[outer_test_sets, other_folds])
+        first_fold_arrays.append(fold_test_sets[first_indices])
+        second_fold_arrays.append(fold_test_sets[second_indices])
+        n_fits += len(first_indices)
     outer_test_sets, tested_folds = (
         np.concatenate(outer_test_set_lists),
         np.concatenate(tested_fold_lists),
     )
     pair_blocks = np.column_stack(
-        [fold_blocks[np.concatenate(first_folds)], fold_blocks[np.concatenate(second_folds)]]
+        [
+            fold_blocks[np.concatenate(first_fold_arrays)],
+            fold_blocks[np.concatenate(second_fold_arrays)],
+        ]
     )
-    n_inner = len(outer_test_sets)
+    n_inner_test_sets = len(outer_test_sets)
     plan = replace(
         fold_plan,
         train=RowSets(
             np.full(n_fits, ALL, np.int32),
-            np.concatenate([fold_plan.train.minus, pair_blocks.ravel()]).astype(np.int32),
-            offsets_of(np.repeat([1, 2], [fold_plan.n_fits, len(pair_blocks)])),
+            np.concatenate([fold_plan.train.removed_blocks, pair_blocks.ravel()]).astype(np.int32),
+            offsets_from_lengths(np.repeat([1, 2], [fold_plan.n_fits, len(pair_blocks)])),
         ),
         test=RowSets(
             np.concatenate([fold_blocks, fold_blocks[tested_folds]]).astype(np.int32),
             np.empty(0, np.int32),
-            np.zeros(fold_plan.n_questions + n_inner + 1, np.int64),
+            np.zeros(fold_plan.n_questions + n_inner_test_sets + 1, np.int64),
         ),
-        fit=np.concatenate([fold_plan.fit, *inner_fits]).astype(np.int32),
-        part=np.repeat([0, 1], [fold_plan.n_questions, n_inner]).astype(np.int8),
+        fit=np.concatenate([fold_plan.fit, *inner_fit_arrays]).astype(np.int32),
+        part=np.repeat([0, 1], [fold_plan.n_questions, n_inner_test_sets]).astype(np.int8),
         repeat=np.concatenate([fold_plan.repeat, fold_plan.repeat[outer_test_sets]]).astype(
             np.int32
         ),
@@ -80,7 +89,7 @@ def with_pairs(fold_plan: Plan) -> Plan:
     return merge_equal_fits(plan)
 
 
-def partitions_of(fold_plan: Plan) -> list[np.ndarray]:
+def find_partitions(fold_plan: Plan) -> list[np.ndarray]:
     """Return the test sets of each partition of the rows; raise Refusal if there are none."""
     if not _leaves_blocks_out(fold_plan):
         raise Refusal("a model does not train on all the rows that its fold leaves")
@@ -111,11 +120,18 @@ def partitions_of(fold_plan: Plan) -> list[np.ndarray]:
 def _leaves_blocks_out(fold_plan: Plan) -> bool:
     """Return True if every model trains on all rows but one block and is tested on that block."""
     has_plain_fits = not fold_plan.needs.keys() & {"laws", "flips", "moves"}
-    if not has_plain_fits or fold_plan.blocks.counts is not None or len(fold_plan.test.minus):
+    if (
+        not has_plain_fits
+        or fold_plan.blocks.counts is not None
+        or len(fold_plan.test.removed_blocks)
+    ):
         return False
-    if not fold_plan.train.leave_one_block_out:
+    if not fold_plan.train.leaves_one_block_out:
         return False
-    left_out_blocks, test_blocks = fold_plan.train.minus[fold_plan.fit], fold_plan.test.base
+    left_out_blocks, test_blocks = (
+        fold_plan.train.removed_blocks[fold_plan.fit],
+        fold_plan.test.base,
+    )
     # Equal folds of two partitions share a fit, so that their block numbers may differ.
     for test_set in np.flatnonzero(left_out_blocks != test_blocks):
         if not np.array_equal(

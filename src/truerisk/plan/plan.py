@@ -17,26 +17,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.core.arguments import Renamed
+from truerisk.core.arguments import RenamedAttribute
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import Registry, entries_of_table
+from truerisk.core.registry import Registry, parse_registry_table
 from truerisk.plan.blocks import (
     ALL,
     Blocks,
     RowSets,
     count_removed_rows,
     is_in_block,
-    offsets_of,
+    offsets_from_lengths,
     select_lists,
 )
 
 if TYPE_CHECKING:
     from truerisk.plan.extra import Extra
 
-EXTRAS = Registry(
+EXTRA_REQUEST_TYPES = Registry(
     "extra",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.plan.extras",
         """
     counted  counted:Counted  how many training rows of each class an answer rests on
@@ -84,7 +84,7 @@ class Plan:
     parts : tuple of str
         The names of the parts: "test", "inner", "outer", "apparent".
     extra : Extra, optional
-        Additional questions, of one of the types in `EXTRAS`.
+        Additional questions, of one of the types in `EXTRA_REQUEST_TYPES`.
 
     See Also
     --------
@@ -129,26 +129,26 @@ class Plan:
         capabilities that an engine must have, each with the reason to refuse an engine that lacks
         it. `has_drawn_fits` is true if training sets are drawn at random.
         """
-        test_sizes = self._sizes(self.test)
+        test_sizes = self._row_set_sizes(self.test)
         vars(self).update(
             n_fits=len(self.train.base),
             n_questions=len(self.fit),
             needs={} if self.extra is None else self.extra.needs,
-            has_drawn_fits=self.extra is not None and self.extra.draws,
+            has_drawn_fits=self.extra is not None and self.extra.draws_training_sets,
             test_sizes=test_sizes,
-            test_offsets=offsets_of(test_sizes),
+            test_offsets=offsets_from_lengths(test_sizes),
         )
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of all fields of the plan, shortened to 16 hexadecimal digits."""
-        sha256 = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
+        hasher = hashlib.sha256(f"{self.n_rows}|{'|'.join(self.parts)}".encode())
         for name, array in self._arrays().items():
-            sha256.update(name.encode())
-            sha256.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
-        return sha256.hexdigest()[:16]
+            hasher.update(name.encode())
+            hasher.update(np.ascontiguousarray(array).data.cast("B") if array.size else b"")
+        return hasher.hexdigest()[:16]
 
-    of = Renamed("from_folds")
+    of = RenamedAttribute("from_folds")
 
     @classmethod
     def from_folds(
@@ -208,7 +208,7 @@ class Plan:
         counts : array of int or None
             How often each row is in the training set.
         """
-        return self._rows(self.train, fit)
+        return self._rows_and_counts(self.train, fit)
 
     def test_rows(self, question: int) -> tuple[np.ndarray, np.ndarray | None]:
         """Return the distinct rows of a test set, ascending, and their counts (None: all 1).
@@ -225,7 +225,7 @@ class Plan:
         counts : array of int or None
             How often each row is tested.
         """
-        return self._rows(self.test, question)
+        return self._rows_and_counts(self.test, question)
 
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
@@ -239,7 +239,7 @@ class Plan:
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
         """Row number of every prediction, test set after test set, and its count (None: all 1)."""
-        if len(self.test.minus):
+        if len(self.test.removed_blocks):
             rows_and_counts = [self.test_rows(test_set) for test_set in range(self.n_questions)]
             rows = np.concatenate([rows for rows, _ in rows_and_counts])
             if all(counts is None for _, counts in rows_and_counts):
@@ -269,16 +269,19 @@ class Plan:
     @cached_property
     def train_sizes(self) -> np.ndarray:
         """Number of training rows of each fit, counting copies."""
-        train_sizes = self._sizes(self.train)
+        train_sizes = self._row_set_sizes(self.train)
         if self.blocks.counts is not None:
             cumulative_counts = np.concatenate([[0], np.cumsum(self.blocks.counts)])[
                 self.blocks.offsets
             ]
-            is_block, is_whole_base = self.train.base != ALL, np.diff(self.train.offsets) == 0
-            train_sizes[is_block & is_whole_base] = np.diff(cumulative_counts)[
-                self.train.base[is_block & is_whole_base]
+            has_block_base, removes_no_block = (
+                self.train.base != ALL,
+                np.diff(self.train.offsets) == 0,
+            )
+            train_sizes[has_block_base & removes_no_block] = np.diff(cumulative_counts)[
+                self.train.base[has_block_base & removes_no_block]
             ]
-            for fit in np.flatnonzero(is_block & ~is_whole_base):
+            for fit in np.flatnonzero(has_block_base & ~removes_no_block):
                 rows, counts = self.train_rows(int(fit))
                 train_sizes[fit] = len(rows) if counts is None else counts.sum()
         return train_sizes if self.extra is None else self.extra.train_sizes(train_sizes)
@@ -289,15 +292,17 @@ class Plan:
 
         It is exact if the blocks that are removed from a training set are disjoint.
         """
-        cumulative_sizes = np.concatenate([[0], np.cumsum(self.blocks.sizes[self.train.minus])])
-        n_removed = (
+        cumulative_sizes = np.concatenate(
+            [[0], np.cumsum(self.blocks.sizes[self.train.removed_blocks])]
+        )
+        n_removed_rows = (
             cumulative_sizes[self.train.offsets[1:]] - cumulative_sizes[self.train.offsets[:-1]]
         )
         base_blocks = self.train.base
         base_sizes = np.where(
             base_blocks == ALL, self.n_rows, np.append(self.blocks.sizes, 0)[base_blocks]
         )
-        return base_sizes - n_removed
+        return base_sizes - n_removed_rows
 
     # -- parts of the plan ------------------------------------------------------------------
 
@@ -331,10 +336,10 @@ class Plan:
         Plan
             The plan of the part.
         """
-        by_part: dict[str, Plan] = vars(self).setdefault("by_part", {})
-        if name not in by_part:
-            by_part[name] = self.select(self.questions(name))
-        return by_part[name]
+        plan_by_part: dict[str, Plan] = vars(self).setdefault("by_part", {})
+        if name not in plan_by_part:
+            plan_by_part[name] = self.select(self.questions(name))
+        return plan_by_part[name]
 
     def select(self, questions: np.ndarray) -> Plan:
         """Return the plan of some test sets and their fits; rows keep their numbers.
@@ -349,13 +354,13 @@ class Plan:
         Plan
             The smaller plan.
         """
-        fits, new_fit = np.unique(self.fit[questions], return_inverse=True)
+        fits, new_fits = np.unique(self.fit[questions], return_inverse=True)
         return Plan(
             n_rows=self.n_rows,
             blocks=self.blocks,
             train=self.train.take(fits),
             test=self.test.take(questions),
-            fit=new_fit.ravel().astype(np.int32),
+            fit=new_fits.ravel().astype(np.int32),
             part=self.part[questions],
             repeat=self.repeat[questions],
             fold=self.fold[questions],
@@ -392,23 +397,23 @@ class Plan:
         Their risks are apparent risks. Training sets with copies of rows do not count.
         """
         test_sizes = self.test_sizes
-        is_own_rows: np.ndarray = (
+        is_apparent_test: np.ndarray = (
             (test_sizes > 0) & (test_sizes == self.train_sizes[self.fit]) & ~self.without_row
         )
-        for test_set in np.flatnonzero(is_own_rows).tolist():
+        for test_set in np.flatnonzero(is_apparent_test).tolist():
             has_no_copies = (
                 self.train_rows(int(self.fit[test_set]))[1] is None
                 and self.test_rows(test_set)[1] is None
             )
-            is_own_rows[test_set] = has_no_copies and self.seen(test_set).all()
-        return is_own_rows
+            is_apparent_test[test_set] = has_no_copies and self.seen(test_set).all()
+        return is_apparent_test
 
     @cached_property
     def without_row(self) -> np.ndarray:
         """Mask of the test sets whose rows are each predicted by a model made without that row."""
         if self.extra is None:
             return np.zeros(self.n_questions, dtype=bool)
-        return self.extra.without_row(self.fit)
+        return self.extra.is_row_left_out(self.fit)
 
     def seen(self, question: int) -> np.ndarray:
         """Return a mask of the rows of a test set that are in the training set of its fit.
@@ -430,7 +435,7 @@ class Plan:
             if base_block == ALL
             else is_in_block(self.blocks[base_block], test_rows)
         )
-        for block in self.train.without(fit):
+        for block in self.train.get_removed_blocks(fit):
             is_training_row &= ~is_in_block(self.blocks[int(block)], test_rows)
         return is_training_row
 
@@ -473,7 +478,8 @@ class Plan:
             counts = arrays.get("blocks.counts")
             name_prefixes = {name.partition(".")[0] for name in arrays}
             extra_name = next(
-                (extra_name for extra_name in EXTRAS if extra_name in name_prefixes), None
+                (extra_name for extra_name in EXTRA_REQUEST_TYPES if extra_name in name_prefixes),
+                None,
             )
             plan = cls(
                 n_rows=int(content["n_rows"]),
@@ -482,12 +488,14 @@ class Plan:
                     arrays["blocks.offsets"].astype(np.int64),
                     None if counts is None else counts.astype(np.int32),
                 ),
-                train=RowSets.read(arrays, "train"),
-                test=RowSets.read(arrays, "test"),
+                train=RowSets.from_arrays(arrays, "train"),
+                test=RowSets.from_arrays(arrays, "test"),
                 fit=arrays["fit"].astype(np.int32),
                 **{name: arrays[name].astype(dtype) for name, dtype in TEST_SET_FIELDS.items()},
                 parts=tuple(map(str, content["parts"])),
-                extra=None if extra_name is None else EXTRAS.load(extra_name).read(arrays),
+                extra=None
+                if extra_name is None
+                else EXTRA_REQUEST_TYPES.load(extra_name).from_arrays(arrays),
             )
         except (ArithmeticError, LookupError, MemoryError, TypeError, ValueError) as error:
             raise BadData(f"this is not a stored plan: {error!r}.") from error
@@ -505,9 +513,9 @@ class Plan:
         arrays = {"blocks.rows": self.blocks.rows, "blocks.offsets": self.blocks.offsets}
         if self.blocks.counts is not None:
             arrays["blocks.counts"] = self.blocks.counts
-        for name, sets in (("train", self.train), ("test", self.test)):
-            arrays |= {f"{name}.base": sets.base, f"{name}.minus": sets.minus}
-            arrays[f"{name}.offsets"] = sets.offsets
+        for name, row_sets in (("train", self.train), ("test", self.test)):
+            arrays |= {f"{name}.base": row_sets.base, f"{name}.minus": row_sets.removed_blocks}
+            arrays[f"{name}.offsets"] = row_sets.offsets
         for name, array in extra_arrays.items():
             if "." in name:
                 arrays[name] = array
@@ -515,24 +523,26 @@ class Plan:
             arrays[name] = getattr(self, name)
         return arrays | extra_arrays
 
-    def _rows(self, sets: RowSets, set_number: int) -> tuple[np.ndarray, np.ndarray | None]:
-        base_block, removed_blocks = int(sets.base[set_number]), sets.without(set_number)
+    def _rows_and_counts(
+        self, sets: RowSets, set_number: int
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        base_block, removed_blocks = int(sets.base[set_number]), sets.get_removed_blocks(set_number)
         if base_block == ALL:
             if not len(removed_blocks):
                 return np.arange(self.n_rows, dtype=np.int32), None
-            is_kept = np.ones(self.n_rows, dtype=bool)
+            is_in_set = np.ones(self.n_rows, dtype=bool)
             for block in removed_blocks:
-                is_kept[self.blocks[int(block)]] = False
-            return np.flatnonzero(is_kept).astype(np.int32), None
+                is_in_set[self.blocks[int(block)]] = False
+            return np.flatnonzero(is_in_set).astype(np.int32), None
         rows, counts = self.blocks[base_block], self.blocks.counts
         if counts is not None:
             counts = counts[self.blocks.offsets[base_block] : self.blocks.offsets[base_block + 1]]
         for block in removed_blocks:
-            is_kept = ~is_in_block(self.blocks[int(block)], rows)
-            rows, counts = rows[is_kept], None if counts is None else counts[is_kept]
+            is_in_set = ~is_in_block(self.blocks[int(block)], rows)
+            rows, counts = rows[is_in_set], None if counts is None else counts[is_in_set]
         return rows, None if counts is None or (counts == 1).all() else counts
 
-    def _sizes(self, sets: RowSets) -> np.ndarray:
+    def _row_set_sizes(self, sets: RowSets) -> np.ndarray:
         """Return the number of distinct rows of every row set.
 
         Only row sets that need it are written out row by row.
@@ -544,13 +554,15 @@ class Plan:
         )
         # The base ALL is -1, which indexes the last entry, the number of all rows.
         set_sizes = np.append(block_sizes, self.n_rows)[sets.base]
-        sets_minus_one = np.flatnonzero(has_all_rows & (n_removed_blocks == 1))
-        set_sizes[sets_minus_one] -= block_sizes[sets.minus[sets.offsets[sets_minus_one]]]
-        if len(sets.minus) > len(sets_minus_one):
-            sets_minus_several = np.flatnonzero(has_all_rows & (n_removed_blocks > 1))
-            set_sizes[sets_minus_several] -= count_removed_rows(
-                self.n_rows, self.blocks, sets, sets_minus_several
+        sets_without_one_block = np.flatnonzero(has_all_rows & (n_removed_blocks == 1))
+        set_sizes[sets_without_one_block] -= block_sizes[
+            sets.removed_blocks[sets.offsets[sets_without_one_block]]
+        ]
+        if len(sets.removed_blocks) > len(sets_without_one_block):
+            sets_without_several_blocks = np.flatnonzero(has_all_rows & (n_removed_blocks > 1))
+            set_sizes[sets_without_several_blocks] -= count_removed_rows(
+                self.n_rows, self.blocks, sets, sets_without_several_blocks
             )
             for set_number in np.flatnonzero(~has_all_rows & (n_removed_blocks > 0)):
-                set_sizes[set_number] = len(self._rows(sets, int(set_number))[0])
+                set_sizes[set_number] = len(self._rows_and_counts(sets, int(set_number))[0])
         return set_sizes

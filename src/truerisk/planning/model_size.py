@@ -22,8 +22,8 @@ from truerisk.results.interval import normal_quantile as normal_quantile
 
 # The quadrature has N_NODES nodes and covers MAX_DISTANCE_IN_SD standard deviations on each side.
 MAX_DISTANCE_IN_SD, N_NODES = 9.0, 20_001
-MOST_ROWS = 10**9
-SHRINKAGE, OPTIMISM, RISK_MARGIN, SD_RATIO = (
+MAX_ROWS = 10**9
+MIN_SHRINKAGE_FACTOR, MAX_R2_OPTIMISM, MAX_RISK_MARGIN, MAX_SD_RATIO = (
     0.9,
     0.05,
     0.05,
@@ -33,39 +33,39 @@ SHRINKAGE, OPTIMISM, RISK_MARGIN, SD_RATIO = (
 DEFAULT_WIDTH, AUC_AND_R2_WIDTH = 0.2, 0.1
 
 
-def _rounded_up_rows(n_rows: float) -> int:
+def _round_up_rows(n_rows: float) -> int:
     """Return a number of rows rounded up, or raise if it is unattainably large."""
-    if not n_rows <= MOST_ROWS:
+    if not n_rows <= MAX_ROWS:
         raise Refusal(
-            f"more than {MOST_ROWS:.0e} rows are needed: foresee a larger R² or AUC, an event that "
+            f"more than {MAX_ROWS:.0e} rows are needed: foresee a larger R² or AUC, an event that "
             "is less rare, a mean farther from 0, or ask for less."
         )
     return math.ceil(n_rows)
 
 
-def likelihood_of_classes(prevalence: float) -> float:
+def binary_null_log_likelihood(prevalence: float) -> float:
     """Return the mean log-likelihood of a model that predicts the prevalence for everybody."""
     share_without_event = 1 - prevalence
     return prevalence * math.log(prevalence) + share_without_event * math.log(share_without_event)
 
 
-def likelihood_of_times(events: float) -> float:
+def survival_null_log_likelihood(events_per_person: float) -> float:
     """Return the mean log-likelihood of a constant hazard, given the mean events per person."""
-    return events * math.log(events) - events
+    return events_per_person * math.log(events_per_person) - events_per_person
 
 
-def largest_r2(likelihood: float) -> float:
+def largest_r2(null_log_likelihood: float) -> float:
     """Return the Cox-Snell R² of a perfect model, given the log-likelihood without predictors."""
-    return -math.expm1(2 * likelihood)
+    return -math.expm1(2 * null_log_likelihood)
 
 
 def rows_for_shrinkage_and_r2(
-    parameters: int,
+    n_parameters: int,
     r2: float,
     perfect_r2: float,
     *,
-    shrinkage: float = SHRINKAGE,
-    optimism: float = OPTIMISM,
+    shrinkage: float = MIN_SHRINKAGE_FACTOR,
+    optimism: float = MAX_R2_OPTIMISM,
 ) -> list[int]:
     """Return the numbers of rows for an acceptable shrinkage, and for little optimism of R².
 
@@ -74,7 +74,7 @@ def rows_for_shrinkage_and_r2(
     """
     shrinkage_factors = (shrinkage, r2 / (r2 + optimism * perfect_r2))
     return [
-        _rounded_up_rows(parameters / ((shrinkage_factor - 1) * math.log1p(-r2 / shrinkage_factor)))
+        _round_up_rows(n_parameters / ((shrinkage_factor - 1) * math.log1p(-r2 / shrinkage_factor)))
         for shrinkage_factor in shrinkage_factors
     ]
 
@@ -93,7 +93,7 @@ def rows_for_risk(
     rate_margin = min(upper_rate - rate, rate - lower_rate if risk > margin else math.inf)
     if math.isinf(rate_margin):
         return 1
-    return _rounded_up_rows(
+    return _round_up_rows(
         rate / follow_up * (normal_quantile_value / rate_margin) ** 2
         if rate_margin > 0
         else math.inf
@@ -101,43 +101,43 @@ def rows_for_risk(
 
 
 def rows_for_linear_model(
-    parameters: int,
+    n_parameters: int,
     r2: float,
     *,
-    shrinkage: float = SHRINKAGE,
-    optimism: float = OPTIMISM,
-    ratio: float = SD_RATIO,
+    shrinkage: float = MIN_SHRINKAGE_FACTOR,
+    optimism: float = MAX_R2_OPTIMISM,
+    ratio: float = MAX_SD_RATIO,
     tail_probability: float = 0.025,
 ) -> list[int]:
     """Return the numbers of rows for a linear model by three criteria: shrinkage, R², residuals."""
 
     def limits_shrinkage(n_rows: int) -> bool:
-        unexplained_share = (1 - r2) * (n_rows - parameters - 1) / (n_rows - 1)
-        return -n_rows * math.log(unexplained_share) >= (parameters - 2) / (1 - shrinkage)
+        residual_variance_share = (1 - r2) * (n_rows - n_parameters - 1) / (n_rows - 1)
+        return -n_rows * math.log(residual_variance_share) >= (n_parameters - 2) / (1 - shrinkage)
 
     return [
-        _smallest_sufficient_count(limits_shrinkage, parameters + 2),
-        _rounded_up_rows(1 + parameters * (1 - r2) / optimism),
-        rows_for_residuals(parameters, ratio, tail_probability),
+        _smallest_sufficient_count(limits_shrinkage, n_parameters + 2),
+        _round_up_rows(1 + n_parameters * (1 - r2) / optimism),
+        rows_for_residuals(n_parameters, ratio, tail_probability),
     ]
 
 
-def rows_for_residuals(parameters: int, ratio: float, tail_probability: float) -> int:
+def rows_for_residuals(n_parameters: int, ratio: float, tail_probability: float) -> int:
     """Return the number of rows to know the residual standard deviation to a factor, by χ²."""
     from scipy.special import chdtri
 
     def is_enough(n: int) -> bool:
         # The upper limit of the interval is farther from the estimate than the lower limit.
-        degrees_of_freedom = n - parameters - 1
+        degrees_of_freedom = n - n_parameters - 1
         return bool(
             degrees_of_freedom / chdtri(degrees_of_freedom, 1 - tail_probability) <= ratio**2
         )
 
-    return _smallest_sufficient_count(is_enough, parameters + 2)
+    return _smallest_sufficient_count(is_enough, n_parameters + 2)
 
 
 def rows_for_mean(
-    parameters: int, residual_sd: float, half_width: float, tail_probability: float
+    n_parameters: int, residual_sd: float, half_width: float, tail_probability: float
 ) -> int:
     """Return the number of rows to know the mean outcome to within ± half_width, by Student's t.
 
@@ -147,17 +147,17 @@ def rows_for_mean(
 
     def is_enough(n: int) -> bool:
         return bool(
-            -stdtrit(n - parameters - 1, tail_probability) * residual_sd / math.sqrt(n)
+            -stdtrit(n - n_parameters - 1, tail_probability) * residual_sd / math.sqrt(n)
             <= half_width
         )
 
-    return _smallest_sufficient_count(is_enough, parameters + 2)
+    return _smallest_sufficient_count(is_enough, n_parameters + 2)
 
 
 def _smallest_sufficient_count(is_enough: Callable[[int], bool], least_count: int) -> int:
     """Return the smallest count ≥ `least_count` that is enough, if all larger counts are too."""
-    return _rounded_up_rows(
-        least_count + bisect_left(range(least_count, MOST_ROWS + 1), True, key=is_enough)
+    return _round_up_rows(
+        least_count + bisect_left(range(least_count, MAX_ROWS + 1), True, key=is_enough)
     )
 
 
@@ -172,13 +172,13 @@ class LinearPredictor:
     weights: np.ndarray
 
     @classmethod
-    def normal(cls, mean: float, sd: float) -> LinearPredictor:
+    def from_normal(cls, mean: float, sd: float) -> LinearPredictor:
         """Return a linear predictor with a normal distribution over all people."""
         nodes, weights = _normal_nodes()
         return cls(mean + sd * nodes, weights)
 
     @classmethod
-    def of_auc(cls, auc: float, prevalence: float) -> LinearPredictor:
+    def from_auc(cls, auc: float, prevalence: float) -> LinearPredictor:
         """Return a linear predictor that is normal among people with and without the event.
 
         Both normal distributions have the same variance, as calibration requires.
@@ -199,7 +199,7 @@ class LinearPredictor:
         return float(self.weights @ quantity)
 
     @property
-    def chances(self) -> np.ndarray:
+    def probabilities(self) -> np.ndarray:
         """Probabilities of the event at the values of the log odds."""
         from scipy.special import expit
 
@@ -208,14 +208,14 @@ class LinearPredictor:
     @property
     def prevalence(self) -> float:
         """Prevalence of the event, which is the mean predicted probability."""
-        return self.mean(self.chances)
+        return self.mean(self.probabilities)
 
     @property
     def auc(self) -> float:
         """Probability that a person with the event has a larger value than one without (ties ½)."""
         value_order = np.argsort(self.values, kind="stable")
-        chances, weights = self.chances[value_order], self.weights[value_order]
-        event_weights, non_event_weights = weights * chances, weights * (1 - chances)
+        probabilities, weights = self.probabilities[value_order], self.weights[value_order]
+        event_weights, non_event_weights = weights * probabilities, weights * (1 - probabilities)
         weights_below = np.cumsum(non_event_weights) - non_event_weights / 2
         return float(
             event_weights @ weights_below / (event_weights.sum() * non_event_weights.sum())
@@ -224,32 +224,37 @@ class LinearPredictor:
     @property
     def r2(self) -> float:
         """Cox-Snell R²: the gain in likelihood over predicting the prevalence for everybody."""
-        chances = self.chances
+        probabilities = self.probabilities
         from scipy.special import xlog1py, xlogy
 
-        model_likelihood = self.mean(xlogy(chances, chances) + xlog1py(1 - chances, -chances))
-        return -math.expm1(2 * (likelihood_of_classes(self.prevalence) - model_likelihood))
+        model_log_likelihood = self.mean(
+            xlogy(probabilities, probabilities) + xlog1py(1 - probabilities, -probabilities)
+        )
+        return -math.expm1(2 * (binary_null_log_likelihood(self.prevalence) - model_log_likelihood))
 
-    def rates(self, threshold: float) -> tuple[float, float]:
+    def sensitivity_and_specificity(self, threshold: float) -> tuple[float, float]:
         """Return sensitivity and specificity of predicting the event from this probability on."""
-        chances, is_positive = self.chances, self.chances >= threshold
-        event_weights, non_event_weights = self.weights * chances, self.weights * (1 - chances)
+        probabilities, is_positive = self.probabilities, self.probabilities >= threshold
+        event_weights, non_event_weights = (
+            self.weights * probabilities,
+            self.weights * (1 - probabilities),
+        )
         return float(event_weights @ is_positive / event_weights.sum()), float(
             non_event_weights @ ~is_positive / non_event_weights.sum()
         )
 
-    def slope_error(self) -> float:
+    def slope_std_error(self) -> float:
         """Return the calibration slope's standard error for one row; for n rows divide by √n."""
-        outcome_variances = self.chances * (1 - self.chances)
+        outcome_variances = self.probabilities * (1 - self.probabilities)
         intercept_information, cross_information, slope_information = (
             self.mean(outcome_variances * self.values**k) for k in (0, 1, 2)
         )
-        information = intercept_information * slope_information - cross_information**2
-        if not information > 0:
+        information_determinant = intercept_information * slope_information - cross_information**2
+        if not information_determinant > 0:
             raise Refusal(
                 "this linear predictor is the same, or sure, of everybody: no slope tells."
             )
-        return math.sqrt(intercept_information / information)
+        return math.sqrt(intercept_information / information_determinant)
 
 
 def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
@@ -266,22 +271,22 @@ def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
 # ---------------------------------------------------------------- validation
 
 
-def rows_for_error(error_of_one: float, target_error: float) -> int:
-    """Return the number of rows for a standard error of `target_error`, given that of one row."""
-    return _rounded_up_rows((error_of_one / target_error) ** 2)
+def rows_for_std_error(std_error_of_one_row: float, target_std_error: float) -> int:
+    """Return the number of rows for the standard error `target_std_error`, from that of one row."""
+    return _round_up_rows((std_error_of_one_row / target_std_error) ** 2)
 
 
-def rows_for_auc(auc: float, prevalence: float, target_error: float) -> int:
+def rows_for_auc(auc: float, prevalence: float, target_std_error: float) -> int:
     """Return the number of rows to estimate an AUC with this standard error (Newcombe, 2006)."""
     a = (1 - auc) / (2 - auc) + auc / (1 + auc)
-    k = target_error**2 * prevalence * (1 - prevalence) / (auc * (1 - auc))
-    return _rounded_up_rows((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
+    k = target_std_error**2 * prevalence * (1 - prevalence) / (auc * (1 - auc))
+    return _round_up_rows((a / 2 + math.sqrt(a**2 / 4 + 4 * k * (1 - a))) / (2 * k))
 
 
 def rows_to_validate(
     prevalence: float,
     auc: float,
-    slope_error: float,
+    slope_std_error: float,
     z: float,
     *,
     oe_width: float = DEFAULT_WIDTH,
@@ -292,15 +297,15 @@ def rows_to_validate(
 
     The intervals are for observed over expected events, for the calibration slope and for the AUC.
     """
-    odds = (1 - prevalence) / prevalence
+    odds_against_event = (1 - prevalence) / prevalence
     return [
-        rows_for_error(math.sqrt(odds), math.asinh(oe_width / 2) / z),
-        rows_for_error(slope_error, slope_width / (2 * z)),
+        rows_for_std_error(math.sqrt(odds_against_event), math.asinh(oe_width / 2) / z),
+        rows_for_std_error(slope_std_error, slope_width / (2 * z)),
         rows_for_auc(auc, prevalence, auc_width / (2 * z)),
     ]
 
 
-def benefit_error(
+def net_benefit_and_std_error(
     prevalence: float, threshold: float, sensitivity: float, specificity: float
 ) -> tuple[float, float]:
     """Return the standardised net benefit at a threshold, and its standard error for one row.
@@ -327,7 +332,7 @@ class FollowUp(NamedTuple):
     follow_up: float
 
     @classmethod
-    def until(cls, horizon: float, y: np.ndarray) -> FollowUp:
+    def from_survival_outcome(cls, horizon: float, y: np.ndarray) -> FollowUp:
         """Return event rate, horizon and mean follow-up of survival outcomes (event, time)."""
         has_event, follow_up_times = y.T
         return cls(
@@ -337,32 +342,37 @@ class FollowUp(NamedTuple):
         )
 
 
-def rows_needed(
-    n_features: int | None, share: float | None, r2: float | None, follow_up: FollowUp | None = None
+def rows_to_develop(
+    n_features: int | None,
+    event_share: float | None,
+    r2: float | None,
+    follow_up: FollowUp | None = None,
 ) -> int | None:
     """Return the number of rows to develop a model, by the criteria of Riley et al. (2019).
 
     `r2` is the R² of Nagelkerke, or the share of explained variance for numeric y. For classes give
-    the `share` of the event, for survival outcomes `follow_up`, and for numeric y neither; the
-    mean of numeric y need not be known. The result is None if r2 is not above 0.
+    the share of the event (`event_share`), for survival outcomes `follow_up`, and for numeric y
+    neither; the mean of numeric y need not be known. The result is None if r2 is not above 0.
     """
     if not n_features or r2 is None or not 0 < r2 < 1:
         return None
     with suppress(Refusal):  # The result is None if unattainably many rows would be needed.
-        if follow_up is None and share is None:
+        if follow_up is None and event_share is None:
             return max(rows_for_linear_model(n_features, r2))
         normal_quantile_value = normal_quantile(0.95)
         if follow_up is not None:
-            likelihood = likelihood_of_times(follow_up.rate * follow_up.follow_up)
+            null_log_likelihood = survival_null_log_likelihood(follow_up.rate * follow_up.follow_up)
             rows_for_overall_risk = rows_for_risk(
-                *follow_up, margin=RISK_MARGIN, normal_quantile_value=normal_quantile_value
+                *follow_up, margin=MAX_RISK_MARGIN, normal_quantile_value=normal_quantile_value
             )
         else:
-            assert share is not None
-            likelihood = likelihood_of_classes(share)
-            outcome_sd = math.sqrt(share * (1 - share))
-            rows_for_overall_risk = rows_for_error(outcome_sd, RISK_MARGIN / normal_quantile_value)
-        perfect_r2 = largest_r2(likelihood)
+            assert event_share is not None
+            null_log_likelihood = binary_null_log_likelihood(event_share)
+            outcome_sd = math.sqrt(event_share * (1 - event_share))
+            rows_for_overall_risk = rows_for_std_error(
+                outcome_sd, MAX_RISK_MARGIN / normal_quantile_value
+            )
+        perfect_r2 = largest_r2(null_log_likelihood)
         return max(
             *rows_for_shrinkage_and_r2(n_features, r2 * perfect_r2, perfect_r2),
             rows_for_overall_risk,
@@ -370,15 +380,15 @@ def rows_needed(
     return None
 
 
-def rows_to_test(share: float | None, auc: float | None) -> int | None:
+def rows_to_test(event_share: float | None, auc: float | None) -> int | None:
     """Return the number of other people needed to validate a calibrated model, or None.
 
     The model has this AUC, and the event this share of people.
     """
-    if share is None or auc is None or not 0.5 < auc < 1:
+    if event_share is None or auc is None or not 0.5 < auc < 1:
         return None
     with suppress(Refusal):
-        error = LinearPredictor.of_auc(auc, share).slope_error()
+        slope_std_error = LinearPredictor.from_auc(auc, event_share).slope_std_error()
         z = normal_quantile(0.95)
-        return max(rows_to_validate(share, auc, error, z))
+        return max(rows_to_validate(event_share, auc, slope_std_error, z))
     return None

@@ -13,7 +13,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import check_known
 from truerisk.planning import model_size
-from truerisk.results.records import Count, Record, Share, Size
+from truerisk.results.records import Count, NonNegative, Record, Share
 
 QuantityNames = Mapping[str, tuple[str, ...]]
 
@@ -64,8 +64,8 @@ class RowsNeeded(Record):
     criteria: tuple[SizeCriterion, ...]
     assumed: Mapping[str, float | int]
     confidence_level: Share
-    events: Size | None = None
-    per_parameter: Size | None = None
+    events: NonNegative | None = None
+    per_parameter: NonNegative | None = None
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -74,17 +74,17 @@ class RowsNeeded(Record):
         return "\n".join([self._title(), table, *(f"note: {note}" for note in self.notes)])
 
     def _title(self) -> str:
-        counts = [] if self.events is None else [f"{math.ceil(self.events)} events"]
+        count_texts = [] if self.events is None else [f"{math.ceil(self.events)} events"]
         if self.per_parameter is not None:
-            counts.append(f"{self.per_parameter:.1f} per parameter")
-        counts_text = f" ({', '.join(counts)})" if counts else ""
+            count_texts.append(f"{self.per_parameter:.1f} per parameter")
+        counts_text = f" ({', '.join(count_texts)})" if count_texts else ""
         purpose_verb = "develop" if self.purpose == "development" else "validate"
         return f"{self.n} rows{counts_text} to {purpose_verb} a model of a {self.outcome} outcome"
 
     @override
     def blocks(self) -> list[tables.Block]:
-        anticipated = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
-        caption = "; ".join([self._title(), f"foreseen: {anticipated}", *self.notes])
+        anticipated_text = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
+        caption = "; ".join([self._title(), f"foreseen: {anticipated_text}", *self.notes])
         rows = [[criterion.asks, str(criterion.n)] for criterion in self.criteria]
         return [tables.Block(caption, ["what shall hold", "rows"], rows)]
 
@@ -102,8 +102,8 @@ def plan_development(
     follow_up: float | None = None,
     mean: float | None = None,
     sd: float | None = None,
-    shrinkage: float = model_size.SHRINKAGE,
-    optimism: float = model_size.OPTIMISM,
+    shrinkage: float = model_size.MIN_SHRINKAGE_FACTOR,
+    optimism: float = model_size.MAX_R2_OPTIMISM,
     margin: float | None = None,
     ratio: float | None = None,
     confidence_level: float = 0.95,
@@ -177,7 +177,7 @@ def plan_development(
     >>> tr.plan_development("continuous", parameters=25, r2=0.2, mean=1.9, sd=0.6).n
     918
     """
-    anticipated = {
+    anticipated_values = {
         "prevalence": prevalence,
         "rate": rate,
         "horizon": horizon,
@@ -186,32 +186,36 @@ def plan_development(
         "sd": sd,
     }
     check_count("parameters", parameters, 1, "a model has a whole number of them, 1 or more")
-    check_anticipated(
+    check_anticipated_values(
         outcome,
-        anticipated | {"margin": margin, "ratio": ratio},
+        anticipated_values | {"margin": margin, "ratio": ratio},
         REQUIRED_QUANTITIES,
         OPTIONAL_QUANTITIES,
     )
-    margin = model_size.RISK_MARGIN if margin is None else margin
-    ratio = model_size.SD_RATIO if ratio is None else ratio
+    margin = model_size.MAX_RISK_MARGIN if margin is None else margin
+    ratio = model_size.MAX_SD_RATIO if ratio is None else ratio
     for name, share_value in (("shrinkage", shrinkage), ("optimism", optimism), ("margin", margin)):
-        check_inside(name, share_value)
-    check_ratio(ratio)
+        check_is_share(name, share_value)
+    check_sd_ratio(ratio)
     check_level("confidence_level", confidence_level)
-    required_values = {name: float(anticipated[name]) for name in REQUIRED_QUANTITIES[outcome]}  # type: ignore[arg-type]
+    required_values = {
+        name: float(anticipated_values[name])  # type: ignore[arg-type]
+        for name in REQUIRED_QUANTITIES[outcome]
+    }
     normal_quantile = model_size.normal_quantile(confidence_level)
-    largest_r2, n_events = 1.0, 0.0
+    largest_r2, events_per_row = 1.0, 0.0
     if outcome == "binary":
-        n_events = required_values["prevalence"]
-        largest_r2 = model_size.largest_r2(model_size.likelihood_of_classes(n_events))
+        events_per_row = required_values["prevalence"]
+        largest_r2 = model_size.largest_r2(model_size.binary_null_log_likelihood(events_per_row))
     elif outcome == "time-to-event":
-        n_events = required_values["rate"] * required_values["follow_up"]
-        if n_events >= 1:
+        events_per_row = required_values["rate"] * required_values["follow_up"]
+        if events_per_row >= 1:
             raise BadArgument(
-                f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are {n_events:g} "
+                f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are "
+                f"{events_per_row:g} "
                 "events per person, who has one at most: give both in the same unit of time."
             )
-        largest_r2 = model_size.largest_r2(model_size.likelihood_of_times(n_events))
+        largest_r2 = model_size.largest_r2(model_size.survival_null_log_likelihood(events_per_row))
     r2_by_source = _expected_r2(outcome, r2, nagelkerke, auc, required_values, largest_r2)
     expected_r2 = r2_by_source.pop("r2")
     if outcome != "continuous" and expected_r2 >= min(shrinkage, largest_r2):
@@ -228,7 +232,7 @@ def plan_development(
             outcome_sd * math.sqrt(1 - expected_r2),
         )
         requested_limits = {"shrinkage": shrinkage, "optimism": optimism, "ratio": ratio}
-        sizes = [
+        row_counts = [
             *model_size.rows_for_linear_model(
                 parameters, expected_r2, tail_probability=tail_probability, **requested_limits
             ),
@@ -242,14 +246,14 @@ def plan_development(
             f"the mean known to a factor of {ratio:.15g}",
         ]
     else:
-        sizes = model_size.rows_for_shrinkage_and_r2(
+        row_counts = model_size.rows_for_shrinkage_and_r2(
             parameters, expected_r2, largest_r2, shrinkage=shrinkage, optimism=optimism
         )
         if outcome == "binary":
-            residual_sd = math.sqrt(n_events * (1 - n_events))
-            sizes.append(model_size.rows_for_error(residual_sd, margin / normal_quantile))
+            residual_sd = math.sqrt(events_per_row * (1 - events_per_row))
+            row_counts.append(model_size.rows_for_std_error(residual_sd, margin / normal_quantile))
         else:
-            sizes.append(
+            row_counts.append(
                 model_size.rows_for_risk(
                     **required_values, margin=margin, normal_quantile_value=normal_quantile
                 )
@@ -258,16 +262,16 @@ def plan_development(
             f"an apparent R² (Nagelkerke) {optimism:.15g} too high at most",
             f"the overall risk known to ± {margin:.15g}",
         ]
-    n = max(sizes)
+    n = max(row_counts)
     return RowsNeeded(
         purpose="development",
         outcome=outcome,
         n=n,
-        criteria=tuple(map(SizeCriterion, criteria_texts, sizes)),
+        criteria=tuple(map(SizeCriterion, criteria_texts, row_counts)),
         assumed={"parameters": parameters, **required_values, **r2_by_source, "r2": expected_r2},
         confidence_level=confidence_level,
-        events=n * n_events or None,
-        per_parameter=n * (n_events or 1) / parameters,
+        events=n * events_per_row or None,
+        per_parameter=n * (events_per_row or 1) / parameters,
     )
 
 
@@ -276,7 +280,7 @@ def _expected_r2(
     r2: float | None,
     nagelkerke: float | None,
     auc: float | None,
-    anticipated: Mapping[str, float],
+    anticipated_values: Mapping[str, float],
     largest_r2: float,
 ) -> dict[str, float]:
     """Return the expected R² as `r2`, and the anticipated quantity that it is computed from."""
@@ -288,7 +292,7 @@ def _expected_r2(
         source_names = ", ".join(mention(name) for name in (known_sources or all_sources))
         raise UnknownName(f"say by one of {source_names} how good the model will be.")
     ((name, value),) = known_sources.items()
-    check_inside(name, value)
+    check_is_share(name, value)
     if name == "r2":
         return known_sources
     if outcome == "continuous" or (name == "auc" and outcome != "binary"):
@@ -301,11 +305,11 @@ def _expected_r2(
         raise BadArgument(f"{mention('auc', value)}: a model is better than chance, .5.")
     return {
         name: value,
-        "r2": model_size.LinearPredictor.of_auc(value, anticipated["prevalence"]).r2,
+        "r2": model_size.LinearPredictor.from_auc(value, anticipated_values["prevalence"]).r2,
     }
 
 
-def check_anticipated(
+def check_anticipated_values(
     outcome: Any,
     anticipated: Mapping[str, Any],
     required_quantities: QuantityNames,
@@ -337,7 +341,7 @@ def check_anticipated(
                 f"{mention(name)} is missing. Of a {outcome} outcome foresee {required_names}."
             )
         if name in SHARE_QUANTITIES:
-            check_inside(name, value)
+            check_is_share(name, value)
         elif not is_number(value) or not math.isfinite(value) or value == 0:
             requirement = "other than" if name == "mean" else "above"
             raise BadArgument(f"{mention(name, value)}: use a number {requirement} 0.")
@@ -350,12 +354,12 @@ def check_anticipated(
             raise BadArgument(f"{mention(name, value)}: use a number above 0.")
 
 
-def check_ratio(ratio: Any) -> None:
+def check_sd_ratio(ratio: Any) -> None:
     """Raise unless the value is a valid factor for a standard deviation."""
     check_number("ratio", ratio, 1.001, 100, "use a factor above 1, 100 at most")
 
 
-def check_inside(name: str, value: Any) -> None:
+def check_is_share(name: str, value: Any) -> None:
     """Raise unless a value is a share between 0 and 1, exclusive."""
     if not is_number(value) or not 0 < value < 1:
         raise BadArgument(f"{mention(name, value)}: use a number between 0 and 1.")

@@ -26,22 +26,22 @@ from truerisk.results.error_posterior import LARGEST_N_ROWS as MOST_ROWS
 from truerisk.results.error_posterior import SMALLEST_PRIOR_PARAMETER as LEAST_PRIOR
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Interval
-from truerisk.results.learning_curve import LARGEST_EXTRAPOLATION, ExpectedRisk, LearningCurve
+from truerisk.results.learning_curve import MAX_EXTRAPOLATION_FACTOR, ExpectedRisk, LearningCurve
 from truerisk.results.records import Column, Count, Range, Record, Share
 from truerisk.statistics.sample_size import (
-    expected_measures,
-    rounded_errors,
-    rows_assured,
+    expected_posterior_summary,
+    nearest_error_count,
     rows_for_width,
+    rows_with_assurance,
 )
 
-MOST_SPLITS = 400
-TestRows = Annotated[int, Range(0, MOST_ROWS)]
+MAX_SPLITS = 400
+TestRowCount = Annotated[int, Range(0, MOST_ROWS)]
 # Errors, widths and assurances must be at least this far from 0 and from 1.
 MIN_DISTANCE_FROM_0_AND_1 = 1e-9
-CURVE_SIZES = 48  # A fitted learning curve is evaluated at CURVE_SIZES training sizes.
+N_CURVE_SIZES = 48  # A fitted learning curve is evaluated at N_CURVE_SIZES training sizes.
 ERROR_LOSS = "zero-one"  # Name of the loss that counts errors.
-MEASURES = ("ub", "above_half", "q2", "err")
+SPLIT_MEASURES = ("ub", "above_half", "q2", "err")
 TABLE_HEAD = ["tuning", "test", "error", "width", "(ub)", "(50 %)", "(q2)", ""]
 
 
@@ -128,15 +128,15 @@ class SamplePlan(Record):
     confidence_level: Share
     prior: tuple[float | int, float | int]
     width: Share | None = None
-    n_test: TestRows | None = None
-    n_assured: TestRows | None = None
+    n_test: TestRowCount | None = None
+    n_assured: TestRowCount | None = None
     assurance: Share | None = None
     interval: Interval | None = None
-    n_errors: TestRows | None = None
+    n_errors: TestRowCount | None = None
     n: Count | None = None
     best: Split | None = None
     best_by: Mapping[str, Split] = field(default_factory=dict)
-    splits: Annotated[tuple[Split, ...], Column(most=MOST_SPLITS)] = ()
+    splits: Annotated[tuple[Split, ...], Column(most=MAX_SPLITS)] = ()
     notes: tuple[str, ...] = ()
     expected: ExpectedRisk | None = None
 
@@ -159,13 +159,13 @@ class SamplePlan(Record):
         if self.splits:
             text_lines += [] if self.n_test is None else [""]
             text_lines.append(f"{self.n} rows shared (measures expected over the test errors)")
-            text_lines.append(tables.text_table(TABLE_HEAD, self._rows()))
+            text_lines.append(tables.text_table(TABLE_HEAD, self._table_rows()))
         return "\n".join(text_lines + [f"note: {note}" for note in self.notes])
 
     @override
     def blocks(self) -> list[tables.Block]:
         caption = "; ".join([*self._sentences, *self.notes]) or "Sample plan"
-        return [tables.Block(caption, TABLE_HEAD, self._rows())]
+        return [tables.Block(caption, TABLE_HEAD, self._table_rows())]
 
     @property
     def _sentences(self) -> list[str]:
@@ -173,7 +173,7 @@ class SamplePlan(Record):
         sentences = [] if self.expected is None else [str(self.expected)]
         if self.n_test is None:
             return sentences
-        level_text = formats.percent(self.confidence_level)
+        level_text = formats.format_percent(self.confidence_level)
         return [
             *sentences,
             (
@@ -186,25 +186,25 @@ class SamplePlan(Record):
             ),
         ]
 
-    def _rows(self) -> list[list[str]]:
+    def _table_rows(self) -> list[list[str]]:
         """Return table rows for about nine of the splits and the best splits."""
-        step = max(1, (len(self.splits) - 1) // 8)
-        shown_splits = {*self.splits[::step], *self.splits[-1:], *self.best_by.values()}
+        split_step = max(1, (len(self.splits) - 1) // 8)
+        shown_splits = {*self.splits[::split_step], *self.splits[-1:], *self.best_by.values()}
         rows = []
         for split in (
             compared_split for compared_split in self.splits if compared_split in shown_splits
         ):
-            least_measures = ", ".join(
+            best_measures_text = ", ".join(
                 name for name, best_split in self.best_by.items() if best_split == split
             )
             rows.append(
                 [
                     str(split.n_tuning),
                     str(split.n_test),
-                    *map(formats.number, (split.error, split.width, split.ub)),
+                    *map(formats.format_number, (split.error, split.width, split.ub)),
                     f"{split.above_half:.2e}",
-                    formats.number(split.q2),
-                    f"<- least {least_measures}" if least_measures else "",
+                    formats.format_number(split.q2),
+                    f"<- least {best_measures_text}" if best_measures_text else "",
                 ]
             )
         return rows
@@ -268,7 +268,7 @@ def plan_sample(
         error = _predict_errors(error, n)
     _check(error, width, n, confidence_level, assurance)
     ErrorPosterior(0, 0, prior)  # The constructor raises an error if the prior is invalid.
-    fields: dict[str, Any] = {
+    plan_fields: dict[str, Any] = {
         "error": dict(error) if isinstance(error, Mapping) else float(error),
         "confidence_level": confidence_level,
         "prior": prior,
@@ -276,29 +276,31 @@ def plan_sample(
     expected_error = float(error[max(error)] if isinstance(error, Mapping) else error)
     if width is not None:
         n_test = rows_for_width(expected_error, width, confidence_level, prior)
-        n_errors = int(rounded_errors(expected_error, n_test))
-        fields |= {
+        n_errors = int(nearest_error_count(expected_error, n_test))
+        plan_fields |= {
             "width": width,
             "n_test": n_test,
-            "n_assured": rows_assured(expected_error, width, confidence_level, prior, assurance),
+            "n_assured": rows_with_assurance(
+                expected_error, width, confidence_level, prior, assurance
+            ),
             "assurance": assurance,
             "n_errors": n_errors,
             "interval": ErrorPosterior(n_errors, n_test, prior).interval(confidence_level),
         }
-    if curve is not None and n is not None and n <= LARGEST_EXTRAPOLATION * curve.sizes[-1]:
-        fields["expected"] = replace(curve, confidence_level=confidence_level).at(n)
+    if curve is not None and n is not None and n <= MAX_EXTRAPOLATION_FACTOR * curve.sizes[-1]:
+        plan_fields["expected"] = replace(curve, confidence_level=confidence_level).at(n)
     if n is not None:
-        fields |= _divide_rows(error, n, confidence_level, prior, fields.get("n_test"))
-    if curve is not None and n is not None and n > LARGEST_EXTRAPOLATION * curve.sizes[-1]:
-        largest_predicted_size = math.floor(LARGEST_EXTRAPOLATION * curve.sizes[-1])
-        range_of_curve = (
+        plan_fields |= _divide_rows(error, n, confidence_level, prior, plan_fields.get("n_test"))
+    if curve is not None and n is not None and n > MAX_EXTRAPOLATION_FACTOR * curve.sizes[-1]:
+        largest_predicted_size = math.floor(MAX_EXTRAPOLATION_FACTOR * curve.sizes[-1])
+        curve_range_text = (
             f"the curve predicts errors for up to {largest_predicted_size} rows "
-            f"({LARGEST_EXTRAPOLATION} times "
+            f"({MAX_EXTRAPOLATION_FACTOR} times "
             "those it had)"
         )
-        range_note = f"{range_of_curve}: what training on all {n} gives is not known."
-        fields["notes"] = (*fields.get("notes", ()), range_note)
-    return SamplePlan(**fields)
+        range_note = f"{curve_range_text}: what training on all {n} gives is not known."
+        plan_fields["notes"] = (*plan_fields.get("notes", ()), range_note)
+    return SamplePlan(**plan_fields)
 
 
 def _predict_errors(curve: LearningCurve, n: Any) -> dict[int, float]:
@@ -316,10 +318,10 @@ def _predict_errors(curve: LearningCurve, n: Any) -> dict[int, float]:
     least_size, largest_size = math.ceil(curve.sizes[0]), math.floor(curve.sizes[-1])
     if is_count(n):
         largest_size = max(
-            least_size, min(int(n) - 1, math.floor(LARGEST_EXTRAPOLATION * curve.sizes[-1]))
+            least_size, min(int(n) - 1, math.floor(MAX_EXTRAPOLATION_FACTOR * curve.sizes[-1]))
         )
     training_sizes = sorted(
-        {round(n_training) for n_training in np.geomspace(least_size, largest_size, CURVE_SIZES)}
+        {round(n_training) for n_training in np.geomspace(least_size, largest_size, N_CURVE_SIZES)}
     )
     return {n_training: min(1.0, curve.law.mean(n_training)) for n_training in training_sizes}
 
@@ -347,7 +349,7 @@ def _divide_rows(
             )
             for n_tuning in _tuning_sizes(error, n)
         ]
-        best_by_measure = {name: min(splits, key=attrgetter(name)) for name in MEASURES}
+        best_by_measure = {name: min(splits, key=attrgetter(name)) for name in SPLIT_MEASURES}
         plan_fields = {
             "n": n,
             "splits": tuple(splits),
@@ -372,7 +374,7 @@ def _divide_rows(
 def _evaluate_split(
     n_tuning: int, n: int, error: float, confidence_level: float, prior: tuple[float, float]
 ) -> Split:
-    measures = expected_measures(error, n - n_tuning, confidence_level, prior)
+    measures = expected_posterior_summary(error, n - n_tuning, confidence_level, prior)
     return Split(
         n_tuning,
         n - n_tuning,
@@ -396,7 +398,7 @@ def _tuning_sizes(error: Mapping[int, float], n: int) -> list[int]:
         {
             round(n_tuning)
             for n_tuning in np.linspace(
-                smallest_size, largest_size, min(largest_size - smallest_size + 1, MOST_SPLITS)
+                smallest_size, largest_size, min(largest_size - smallest_size + 1, MAX_SPLITS)
             )
         }
     )
@@ -412,13 +414,16 @@ def _interpolate_error(error: Mapping[int, float], n_tuning: int) -> float:
 
 def _check(error: Any, width: Any, n: Any, confidence_level: float, assurance: float) -> None:
     errors = list(error.values()) if isinstance(error, Mapping) else [error]
-    if not errors or not all(is_number(share) and 0 <= share <= 1 for share in errors):
+    if not errors or not all(
+        is_number(error_value) and 0 <= error_value <= 1 for error_value in errors
+    ):
         raise BadArgument(
             f"{mention('error', error)}: an error is a share between 0 and 1, or a dict of such."
         )
     if any(
-        0 < share < MIN_DISTANCE_FROM_0_AND_1 or 0 < 1 - share < MIN_DISTANCE_FROM_0_AND_1
-        for share in errors
+        0 < error_value < MIN_DISTANCE_FROM_0_AND_1
+        or 0 < 1 - error_value < MIN_DISTANCE_FROM_0_AND_1
+        for error_value in errors
     ):
         raise BadArgument(
             f"{mention('error', error)}: an error is 0, 1, or no nearer to either than "

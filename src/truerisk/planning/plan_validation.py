@@ -12,9 +12,9 @@ from truerisk.planning import model_size
 from truerisk.planning.plan_model import (
     RowsNeeded,
     SizeCriterion,
-    check_anticipated,
-    check_inside,
-    check_ratio,
+    check_anticipated_values,
+    check_is_share,
+    check_sd_ratio,
 )
 
 REQUIRED_QUANTITIES: Mapping[str, tuple[str, ...]] = {
@@ -141,7 +141,7 @@ def plan_validation(
     >>> tr.plan_validation("continuous", r2=0.5, sd=20, mean_width=10).n
     769
     """
-    class_quantities: dict[str, Any] = {
+    binary_quantities: dict[str, Any] = {
         "prevalence": prevalence,
         "auc": auc,
         "linear_predictor": linear_predictor,
@@ -152,33 +152,35 @@ def plan_validation(
         "auc_width": auc_width,
         "benefit_width": benefit_width,
     }
-    number_quantities: dict[str, Any] = {
+    continuous_quantities: dict[str, Any] = {
         "r2": r2,
         "sd": sd,
         "r2_width": r2_width,
         "mean_width": mean_width,
         "ratio": ratio,
     }
-    check_anticipated(
-        outcome, class_quantities | number_quantities, REQUIRED_QUANTITIES, OPTIONAL_QUANTITIES
+    check_anticipated_values(
+        outcome, binary_quantities | continuous_quantities, REQUIRED_QUANTITIES, OPTIONAL_QUANTITIES
     )
     check_level("confidence_level", confidence_level)
-    relevant_quantities = class_quantities if outcome == "binary" else number_quantities
+    relevant_quantities = binary_quantities if outcome == "binary" else continuous_quantities
     given_quantities = {"slope_width": slope_width} | {
         name: value for name, value in relevant_quantities.items() if value is not None
     }
     for name in (name for name in given_quantities if name in LARGEST_WIDTHS):
         requirement = f"use the width of an interval, above 0 and {LARGEST_WIDTHS[name]} at most"
         check_number(name, given_quantities[name], 1e-6, LARGEST_WIDTHS[name], requirement)
-    rows_by_criterion = _rows_for_classes if outcome == "binary" else _rows_for_numbers
-    sizes, anticipated, notes = rows_by_criterion(confidence_level, **given_quantities)
-    n_rows = max(sizes.values())
+    compute_rows = _rows_for_binary if outcome == "binary" else _rows_for_continuous
+    n_rows_by_criterion, anticipated_values, notes = compute_rows(
+        confidence_level, **given_quantities
+    )
+    n_rows = max(n_rows_by_criterion.values())
     return RowsNeeded(
         purpose="validation",
         outcome=outcome,
         n=n_rows,
-        criteria=tuple(map(SizeCriterion, sizes, sizes.values())),
-        assumed=anticipated,
+        criteria=tuple(map(SizeCriterion, n_rows_by_criterion, n_rows_by_criterion.values())),
+        assumed=anticipated_values,
         confidence_level=confidence_level,
         events=None if prevalence is None else n_rows * prevalence,
         notes=tuple(notes),
@@ -189,7 +191,7 @@ PlannedRows = tuple[dict[str, int], dict[str, float], list[str]]
 """Numbers of rows by criterion, the anticipated quantities, and notes."""
 
 
-def _rows_for_classes(
+def _rows_for_binary(
     confidence_level: float,
     *,
     prevalence: float,
@@ -205,68 +207,74 @@ def _rows_for_classes(
 ) -> PlannedRows:
     if auc <= 0.5:
         raise BadArgument(f"{mention('auc', auc)}: a model is better than chance, .5.")
-    anticipated = {"prevalence": float(prevalence), "auc": float(auc)}
+    anticipated_values = {"prevalence": float(prevalence), "auc": float(auc)}
     notes: list[str] = []
-    linear_scores = model_size.LinearPredictor.of_auc(auc, prevalence)
+    log_odds_distribution = model_size.LinearPredictor.from_auc(auc, prevalence)
     if linear_predictor is not None:
-        linear_scores = model_size.LinearPredictor.normal(*_mean_and_sd(linear_predictor))
+        log_odds_distribution = model_size.LinearPredictor.from_normal(
+            *_mean_and_sd(linear_predictor)
+        )
     # An invalid linear predictor raises an error here, before its prevalence and AUC are computed.
-    slope_error = linear_scores.slope_error()
+    slope_std_error = log_odds_distribution.slope_std_error()
     if linear_predictor is not None:
-        value_pairs = {
-            "prevalence": (linear_scores.prevalence, prevalence),
-            "AUC": (linear_scores.auc, auc),
+        implied_and_anticipated = {
+            "prevalence": (log_odds_distribution.prevalence, prevalence),
+            "AUC": (log_odds_distribution.auc, auc),
         }
         notes = [
             f"a calibrated model with this linear predictor has {measure_name} "
             f"{implied_value:.3g}, not {anticipated_value:.15g}."
-            for measure_name, (implied_value, anticipated_value) in value_pairs.items()
+            for measure_name, (implied_value, anticipated_value) in implied_and_anticipated.items()
             if abs(implied_value - anticipated_value) > MAX_RELATIVE_DIFFERENCE * anticipated_value
         ]
     normal_quantile = model_size.normal_quantile(confidence_level)
-    widths = {"oe_width": oe_width, "slope_width": slope_width, "auc_width": auc_width}
+    interval_widths = {"oe_width": oe_width, "slope_width": slope_width, "auc_width": auc_width}
     criteria_texts = [
         f"observed over expected events: an interval no wider than {oe_width:.15g}",
         f"calibration slope: no wider than {slope_width:.15g}",
         f"AUC: no wider than {auc_width:.15g}",
     ]
     row_counts = model_size.rows_to_validate(
-        prevalence, auc, slope_error, normal_quantile, **widths
+        prevalence, auc, slope_std_error, normal_quantile, **interval_widths
     )
     rows_by_criterion = dict(zip(criteria_texts, row_counts, strict=True))
     if threshold is not None:
-        check_inside("threshold", threshold)
+        check_is_share("threshold", threshold)
         rates_at_threshold = dict(
-            zip(("sensitivity", "specificity"), linear_scores.rates(threshold), strict=True)
+            zip(
+                ("sensitivity", "specificity"),
+                log_odds_distribution.sensitivity_and_specificity(threshold),
+                strict=True,
+            )
         )
         for rate_name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
             if value is not None:
-                check_inside(rate_name, value)
+                check_is_share(rate_name, value)
                 rates_at_threshold[rate_name] = float(value)
-        benefit, error = model_size.benefit_error(
+        net_benefit, benefit_std_error = model_size.net_benefit_and_std_error(
             prevalence, threshold, *rates_at_threshold.values()
         )
         benefit_width = model_size.DEFAULT_WIDTH if benefit_width is None else benefit_width
         criterion_text = (
             f"standardised net benefit from {threshold:.15g} on: no wider than {benefit_width:.15g}"
         )
-        rows_by_criterion[criterion_text] = model_size.rows_for_error(
-            error, benefit_width / (2 * normal_quantile)
+        rows_by_criterion[criterion_text] = model_size.rows_for_std_error(
+            benefit_std_error, benefit_width / (2 * normal_quantile)
         )
-        anticipated |= {
+        anticipated_values |= {
             "threshold": float(threshold),
             **rates_at_threshold,
-            "standardised net benefit": benefit,
+            "standardised net benefit": net_benefit,
         }
     elif not sensitivity is specificity is benefit_width is None:
         raise UnknownName(
             f"{mention('threshold')} is missing, of which {mention('sensitivity')}, "
             f"{mention('specificity')} and {mention('benefit_width')} are."
         )
-    return rows_by_criterion, anticipated, notes
+    return rows_by_criterion, anticipated_values, notes
 
 
-def _rows_for_numbers(
+def _rows_for_continuous(
     confidence_level: float,
     *,
     r2: float,
@@ -274,13 +282,13 @@ def _rows_for_numbers(
     mean_width: float,
     slope_width: float,
     r2_width: float = model_size.AUC_AND_R2_WIDTH,
-    ratio: float = model_size.SD_RATIO,
+    ratio: float = model_size.MAX_SD_RATIO,
 ) -> PlannedRows:
-    check_ratio(ratio)
-    two_quantiles = 2 * model_size.normal_quantile(confidence_level)
+    check_sd_ratio(ratio)
+    width_per_std_error = 2 * model_size.normal_quantile(confidence_level)
     # Each entry holds the standard error for one row, and the requested width of the interval.
     # The error of R² is by Wishart's formula; that of the slope is by least squares.
-    errors_and_widths = {
+    std_errors_and_widths = {
         f"R²: an interval no wider than {r2_width:.15g}": (2 * math.sqrt(r2) * (1 - r2), r2_width),
         f"the mean error: no wider than {mean_width:.15g}": (sd * math.sqrt(1 - r2), mean_width),
         f"calibration slope: no wider than {slope_width:.15g}": (
@@ -289,8 +297,8 @@ def _rows_for_numbers(
         ),
     }
     rows_by_criterion = {
-        name: model_size.rows_for_error(error_of_one_row, width / two_quantiles)
-        for name, (error_of_one_row, width) in errors_and_widths.items()
+        name: model_size.rows_for_std_error(std_error_of_one_row, width / width_per_std_error)
+        for name, (std_error_of_one_row, width) in std_errors_and_widths.items()
     }
     # One more row is needed because the calibration line has an intercept.
     rows_by_criterion[f"calibration slope: no wider than {slope_width:.15g}"] += 1

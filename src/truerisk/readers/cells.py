@@ -29,12 +29,12 @@ def _escape_invisible(character: str) -> str:
     return f"\\x{character_code:02x}" if character_code < 256 else f"\\u{character_code:04x}"
 
 
-def quoted(text: object, max_length: int = _MAX_QUOTED_LENGTH) -> str:
+def quote(text: object, max_length: int = _MAX_QUOTED_LENGTH) -> str:
     r"""Return `text` in quotes on one line, cut to `max_length`, with invisible characters escaped.
 
-    >>> quoted("colour")
+    >>> quote("colour")
     "'colour'"
-    >>> print(quoted("a\nb"))
+    >>> print(quote("a\nb"))
     'a\x0ab'
     """
     full_text = str(text)
@@ -46,15 +46,15 @@ def quoted(text: object, max_length: int = _MAX_QUOTED_LENGTH) -> str:
     )
 
 
-def listed(names: Sequence[object], max_shown: int = 8) -> str:
+def join_quoted(names: Sequence[object], max_shown: int = 8) -> str:
     """Return quoted names separated by commas; after `max_shown` names, only count the others."""
-    return join_first_words([quoted(name) for name in names], max_shown)
+    return join_first_words([quote(name) for name in names], max_shown)
 
 
-def counted(n: int, singular: str, plural: str | None = None) -> str:
+def format_count(n: int, singular: str, plural: str | None = None) -> str:
     """Return `n` followed by its noun in the singular or plural.
 
-    >>> counted(1, "row"), counted(2, "row"), counted(2, "class", "classes")
+    >>> format_count(1, "row"), format_count(2, "row"), format_count(2, "class", "classes")
     ('1 row', '2 rows', '2 classes')
     """
     return f"{n:,} {singular if n == 1 else plural or singular + 's'}"
@@ -65,22 +65,22 @@ _ROWS_PER_BLOCK = 4_000
 
 
 @frozen(eq=False)
-class Tally:
+class WordCounts:
     """The distinct words of a column in order of appearance, their counts and their first rows."""
 
     words: list[str]
     counts: NDArray[np.int64]
-    firsts: NDArray[np.int64]
+    first_rows: NDArray[np.int64]
 
-    def n_of(self, is_selected_word: Sequence[bool] | NDArray[np.bool_]) -> int:
+    def count_rows(self, is_selected_word: Sequence[bool] | NDArray[np.bool_]) -> int:
         """Return the number of rows with one of the words for which `is_selected_word` is True."""
         return int(self.counts[np.array(is_selected_word, dtype=bool)].sum())
 
     def first_row(self, is_selected_word: Sequence[bool]) -> int:
         """Return the first row with a word for which `is_selected_word` is True."""
-        return int(self.firsts[is_selected_word.index(True)])
+        return int(self.first_rows[is_selected_word.index(True)])
 
-    def first_text(self, is_selected_word: Sequence[bool]) -> str:
+    def first_word(self, is_selected_word: Sequence[bool]) -> str:
         """Return the first word for which `is_selected_word` is True."""
         return self.words[is_selected_word.index(True)]
 
@@ -93,7 +93,7 @@ class Cells(Protocol):
         """Number of rows of the column."""
 
     @property
-    def tally(self) -> Tally:
+    def word_counts(self) -> WordCounts:
         """Distinct words of the column: the texts of all cells that were not read as numbers."""
 
     @property
@@ -104,7 +104,7 @@ class Cells(Protocol):
         """Return the column with all cells as words, including plain numbers."""
 
     def codes(self) -> NDArray[np.intp]:
-        """Return for each row the index of its word in `tally`, if all cells are words."""
+        """Return for each row the index of its word in `word_counts`, if all cells are words."""
 
     def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
         """Return the numbers of the column, with words replaced by the numbers in `of_words`.
@@ -129,7 +129,7 @@ class TextCells:
         first_rows = np.empty(len(distinct_words), dtype=np.int64)
         # If an index is repeated, NumPy keeps the last value.
         first_rows[cell_codes[::-1]] = np.arange(len(cell_codes) - 1, -1, -1)
-        self.tally = Tally(distinct_words, np.bincount(cell_codes), first_rows)
+        self.word_counts = WordCounts(distinct_words, np.bincount(cell_codes), first_rows)
 
     def as_words(self) -> TextCells:
         """Return the column itself, as all of its cells are words already."""
@@ -158,9 +158,9 @@ class SheetCells:
         return self.sheet.n_rows
 
     @cached_property
-    def tally(self) -> Tally:
+    def word_counts(self) -> WordCounts:
         """The different words of the column and how often each occurs."""
-        return Tally(*self.sheet.words(self.column))
+        return WordCounts(*self.sheet.count_words(self.column))
 
     @property
     def span(self) -> tuple[float, float]:
@@ -171,14 +171,14 @@ class SheetCells:
         """Read the column again with every cell as a word, plain numbers too."""
         if self.span[0] > self.span[1]:
             return self
-        sheet = self.sheet.all_words(self.column)
+        sheet = self.sheet.reread_as_words(self.column)
         if sheet is None:
             raise Refusal("a text that was cut cannot be cut again: was it changed meanwhile?")
         return SheetCells(sheet, self.column, is_reread=True)
 
     def codes(self) -> NDArray[np.intp]:
         """Return for each row the index of its word among the distinct words."""
-        word_codes = np.arange(len(self.tally.words), dtype=np.float64)
+        word_codes = np.arange(len(self.word_counts.words), dtype=np.float64)
         return self.sheet.floats(self.column, word_codes).astype(np.intp)
 
     def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
@@ -186,7 +186,7 @@ class SheetCells:
         return self.sheet.floats(self.column, np.array(of_words, dtype=np.float64))
 
 
-def cells_of(column: Sequence[str] | Cells) -> Cells:
+def to_cells(column: Sequence[str] | Cells) -> Cells:
     """Convert a column of any reader, such as a list of strings, to `Cells`."""
     return (
         column
@@ -209,10 +209,10 @@ def join_columns(
     sheet = next((cells.sheet for cells, _ in sheet_columns if not cells.is_reread), None)
     if sheet is None:
         return _stack_columns([cells.floats(values) for cells, values in columns])
-    table_index = {j: index for index, j in enumerate(sheet.layout.table_columns)}
+    table_index_by_column = {j: index for index, j in enumerate(sheet.layout.table_columns)}
     table_indices, values_by_column = [], {}
     for cells, values in sheet_columns:
-        table_indices.append(table_index[cells.column])
+        table_indices.append(table_index_by_column[cells.column])
         if cells.is_reread:
             sheet.table[:, table_indices[-1]] = cells.floats(values)
         else:
@@ -220,7 +220,7 @@ def join_columns(
     sheet.recode(values_by_column)
     return (
         sheet.table
-        if table_indices == list(table_index.values())
+        if table_indices == list(table_index_by_column.values())
         else np.take(sheet.table, table_indices, axis=1)
     )
 

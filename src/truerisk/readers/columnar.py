@@ -19,16 +19,16 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, MissingExtra, first_line, is_failure
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
-from truerisk.readers.cells import Cells, Tally, counted, quoted
-from truerisk.readers.grid import Columns, column_names, too_many_cells
+from truerisk.readers.cells import Cells, WordCounts, format_count, quote
+from truerisk.readers.grid import Columns, parse_column_names, too_many_cells_error
 
 REFUSED_EXIT_CODE = 65
-CHILD_CODE = (
+CHILD_PROGRAM = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from truerisk.readers.columnar import try_reading; sys.exit(try_reading(*sys.argv[2:]))"
 )
 
-READERS = {b"PAR1": "parquet", b"ARROW1": "ipc"}
+FORMAT_BY_FIRST_BYTES = {b"PAR1": "parquet", b"ARROW1": "ipc"}
 _NUMERIC_TYPE_PREFIXES = ("Int", "UInt", "Float", "Boolean", "Decimal")
 _TEXT_TYPE_PREFIXES = ("String", "Categorical", "Enum")
 _TIME_TYPE_PREFIXES = ("Date", "Datetime", "Time")
@@ -48,10 +48,10 @@ def read_columnar(
     """
     _import_polars(path)
     _refuse_fatal_file(path, file_format, max_cells, max_bytes)
-    return read_here(path, file_format, max_cells=max_cells, max_bytes=max_bytes)
+    return read_in_this_process(path, file_format, max_cells=max_cells, max_bytes=max_bytes)
 
 
-def read_here(
+def read_in_this_process(
     path: str | os.PathLike[str], file_format: str, *, max_cells: int, max_bytes: int
 ) -> Columns:
     """Read a Parquet or Arrow file in this process, which some damaged files would end."""
@@ -60,11 +60,11 @@ def read_here(
         lazy_frame = getattr(polars, f"scan_{file_format}")(os.fspath(path))
         schema = dict(lazy_frame.collect_schema())
         _refuse_nested(schema, path)
-        names = column_names(list(schema), 1)
+        names = parse_column_names(list(schema), 1)
         n_rows = int(lazy_frame.select(polars.len()).collect().item())
         _refuse_size(lazy_frame, schema, n_rows, polars, max_cells, max_bytes)
         frame = lazy_frame.collect()
-        cells = [_cells(frame[name], polars) for name in schema]
+        cells = [_to_cell_texts(frame[name], polars) for name in schema]
         if {len(column) for column in cells} != {n_rows}:
             raise ValueError("columns are not equally long")
     except BadData:
@@ -74,11 +74,11 @@ def read_here(
         if not is_failure(error) or isinstance(error, SystemExit):
             raise
         reason = escape_and_truncate(first_line(error))
-        raise BadData(f"{quoted(path, 200)} is damaged: {reason}; write it anew.") from None
+        raise BadData(f"{quote(path, 200)} is damaged: {reason}; write it anew.") from None
     text_columns = frozenset(
         name
         for name, data_type in zip(names, schema.values(), strict=True)
-        if _is_type(data_type, _TEXT_TYPE_PREFIXES + _TIME_TYPE_PREFIXES)
+        if _has_type_prefix(data_type, _TEXT_TYPE_PREFIXES + _TIME_TYPE_PREFIXES)
     )
     return Columns(names, cells, range(1, n_rows + 1), text_columns)
 
@@ -89,10 +89,10 @@ def try_reading(path: str, file_format: str, max_cells: str, max_bytes: str) -> 
     If the file is refused, print the sentence of the error for the calling process.
     """
     try:
-        read_here(path, file_format, max_cells=int(max_cells), max_bytes=int(max_bytes))
+        read_in_this_process(path, file_format, max_cells=int(max_cells), max_bytes=int(max_bytes))
     except BadData as error:
         # The calling process reads the sentence from stdout.
-        print(json.dumps(error.sentence.marked))  # noqa: T201  The calling process reads it.
+        print(json.dumps(error.sentence.marked_text))  # noqa: T201  The calling process reads it.
         return REFUSED_EXIT_CODE
     return 0
 
@@ -110,7 +110,7 @@ def _refuse_fatal_file(path: Any, file_format: str, max_cells: int, max_bytes: i
     ]
     try:
         process = subprocess.run(
-            [sys.executable, "-c", CHILD_CODE, *arguments], capture_output=True, check=False
+            [sys.executable, "-c", CHILD_PROGRAM, *arguments], capture_output=True, check=False
         )
     except OSError:
         return
@@ -118,7 +118,7 @@ def _refuse_fatal_file(path: Any, file_format: str, max_cells: int, max_bytes: i
         raise BadData(json.loads(process.stdout))
     if process.returncode not in (0, 1):  # Exit code 1 means that the child could not start.
         raise BadData(
-            f"{quoted(path, 200)} is damaged: it ends the process that reads it (exit code "
+            f"{quote(path, 200)} is damaged: it ends the process that reads it (exit code "
             f"{process.returncode}); write it anew."
         )
 
@@ -128,23 +128,23 @@ def _import_polars(path: Any) -> Any:
         import polars as pl
     except ImportError:
         raise MissingExtra(
-            f"{quoted(path, 200)} needs polars to be read: pip install 'truerisk[io]', "
+            f"{quote(path, 200)} needs polars to be read: pip install 'truerisk[io]', "
             "or export it as CSV."
         ) from None
     return pl
 
 
-def _is_type(data_type: Any, type_names: tuple[str, ...]) -> bool:
-    return str(data_type).startswith(type_names)
+def _has_type_prefix(data_type: Any, type_prefixes: tuple[str, ...]) -> bool:
+    return str(data_type).startswith(type_prefixes)
 
 
 def _refuse_nested(schema: dict[str, Any], path: Any) -> None:
     for name, data_type in schema.items():
-        if not _is_type(
+        if not _has_type_prefix(
             data_type, _NUMERIC_TYPE_PREFIXES + _TEXT_TYPE_PREFIXES + _TIME_TYPE_PREFIXES
         ):
             raise BadData(
-                f"column {quoted(name)} of {quoted(path, 200)} holds {data_type}: give columns of "
+                f"column {quote(name)} of {quote(path, 200)} holds {data_type}: give columns of "
                 "numbers, text or dates."
             )
 
@@ -160,17 +160,20 @@ def _refuse_size(
     if not n_rows:
         raise BadData("the file has columns and no rows: add the rows, or check the file.")
     if n_rows * len(schema) > max_cells:
-        raise too_many_cells(counted(n_rows, "row"), len(schema), max_cells)
+        raise too_many_cells_error(format_count(n_rows, "row"), len(schema), max_cells)
     text_columns = [
-        name for name, data_type in schema.items() if _is_type(data_type, _TEXT_TYPE_PREFIXES)
+        name
+        for name, data_type in schema.items()
+        if _has_type_prefix(data_type, _TEXT_TYPE_PREFIXES)
     ]
     if not text_columns:
         return
-    byte_counts = [
+    byte_count_expressions = [
         polars.col(name).cast(polars.String).str.len_bytes().sum() for name in text_columns
     ]
     n_bytes = sum(
-        int(column_bytes or 0) for column_bytes in lazy_frame.select(byte_counts).collect().row(0)
+        int(column_bytes or 0)
+        for column_bytes in lazy_frame.select(byte_count_expressions).collect().row(0)
     )
     if n_bytes > max_bytes:
         raise BadData(
@@ -179,20 +182,20 @@ def _refuse_size(
         )
 
 
-def _cells(column: Any, polars: Any) -> list[str]:
+def _to_cell_texts(column: Any, polars: Any) -> list[str]:
     """Return the cells of a polars column as texts, as in a CSV file; missing values are empty."""
     data_type = column.dtype
-    if _is_type(data_type, ("Float", "Decimal")):
+    if _has_type_prefix(data_type, ("Float", "Decimal")):
         cell_values = column.cast(polars.Float64).to_numpy()
         return ["" if np.isnan(v) else repr(v) for v in cell_values.tolist()]
-    if _is_type(data_type, ("Boolean",)):
+    if _has_type_prefix(data_type, ("Boolean",)):
         column = column.cast(polars.Int8)
     return ["" if v is None else v for v in column.cast(polars.String).to_list()]
 
 
-Kind = Literal["number", "text"]
+ColumnKind = Literal["number", "text"]
 
-MISSING = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "None", "?"})
+MISSING_TEXTS = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "None", "?"})
 """Texts of cells, without surrounding spaces, that count as missing values."""
 
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
@@ -209,7 +212,7 @@ class Column:
     """
 
     name: str
-    kind: Kind
+    kind: ColumnKind
     cells: Cells
     of_words: NDArray[np.float64]
     levels: tuple[str, ...] = ()
@@ -224,7 +227,7 @@ class Column:
     @property
     def n_missing(self) -> int:
         """Number of missing cells of the column."""
-        return self.cells.tally.n_of(np.isnan(self.of_words))
+        return self.cells.word_counts.count_rows(np.isnan(self.of_words))
 
     @property
     def n_rows(self) -> int:
@@ -239,12 +242,12 @@ class Column:
         return float(word_numbers.min(initial=smallest)), float(word_numbers.max(initial=largest))
 
 
-def number(cell: str) -> float | None:
+def parse_number(cell: str) -> float | None:
     """Convert the text of a cell to a float, or return None if it is no number.
 
     `1_000`, which Python would accept, is no number here.
 
-    >>> number("1e3"), number("-inf"), number("1_000"), number("red")
+    >>> parse_number("1e3"), parse_number("-inf"), parse_number("1_000"), parse_number("red")
     (1000.0, -inf, None, None)
     """
     try:
@@ -262,28 +265,33 @@ def read_column(
     """
     if is_text:
         return _make_text_column(name, cells.as_words())
-    tally = cells.tally
-    stripped_words = [stripped_word.strip() for stripped_word in tally.words]
+    word_counts = cells.word_counts
+    stripped_words = [stripped_word.strip() for stripped_word in word_counts.words]
     word_numbers = [
-        None if stripped_word in MISSING else number(stripped_word)
+        None if stripped_word in MISSING_TEXTS else parse_number(stripped_word)
         for stripped_word in stripped_words
     ]
-    is_stray = [
-        v is None and w not in MISSING for v, w in zip(word_numbers, stripped_words, strict=True)
+    is_non_number = [
+        v is None and w not in MISSING_TEXTS
+        for v, w in zip(word_numbers, stripped_words, strict=True)
     ]
-    if any(is_stray):
-        _refuse_comma(name, start_lines, tally)
-        n_present = cells.n_rows - tally.n_of(
-            [stripped_word in MISSING for stripped_word in stripped_words]
+    if any(is_non_number):
+        _refuse_decimal_comma(name, start_lines, word_counts)
+        n_non_missing = cells.n_rows - word_counts.count_rows(
+            [stripped_word in MISSING_TEXTS for stripped_word in stripped_words]
         )
         return _make_text_column(
-            name, cells.as_words(), _note_on_strays(name, start_lines, tally, is_stray, n_present)
+            name,
+            cells.as_words(),
+            _non_number_note(name, start_lines, word_counts, is_non_number, n_non_missing),
         )
     is_infinite = [v is not None and math.isinf(v) for v in word_numbers]
     if any(is_infinite):
         raise BadData(
-            f"column {quoted(name)} has {counted(tally.n_of(is_infinite), 'infinite value')}, the "
-            f"first on line {start_lines[tally.first_row(is_infinite)]}: write a number, or leave "
+            f"column {quote(name)} has "
+            f"{format_count(word_counts.count_rows(is_infinite), 'infinite value')}, the "
+            f"first on line {start_lines[word_counts.first_row(is_infinite)]}: write a number, or "
+            "leave "
             "the cell empty to have it imputed."
         )
     column = Column(name, "number", cells, np.array(word_numbers, dtype=np.float64))
@@ -294,7 +302,7 @@ def read_column(
     return replace(column, left_out=exclusion_reason)
 
 
-def is_row_number(column: Column) -> bool:
+def holds_row_numbers(column: Column) -> bool:
     """Return True if the column holds the row numbers, counted from 0 or from 1."""
     smallest, largest = column.range
     if column.n_missing or smallest not in (0.0, 1.0) or largest != smallest + column.n_rows - 1:
@@ -304,8 +312,8 @@ def is_row_number(column: Column) -> bool:
 
 
 def _make_text_column(name: str, cells: Cells, reading_note: str | None = None) -> Column:
-    stripped_words = [distinct_word.strip() for distinct_word in cells.tally.words]
-    levels = tuple(sorted(set(stripped_words) - MISSING))
+    stripped_words = [distinct_word.strip() for distinct_word in cells.word_counts.words]
+    levels = tuple(sorted(set(stripped_words) - MISSING_TEXTS))
     code_of_level = {level: float(level_code) for level_code, level in enumerate(levels)}
     word_codes = np.array(
         [code_of_level.get(distinct_word) for distinct_word in stripped_words], dtype=np.float64
@@ -319,35 +327,39 @@ def _make_text_column(name: str, cells: Cells, reading_note: str | None = None) 
     return replace(column, left_out=exclusion_reason)
 
 
-def _note_on_strays(
-    name: str, start_lines: Sequence[int], tally: Tally, is_stray: Sequence[bool], n_present: int
+def _non_number_note(
+    name: str,
+    start_lines: Sequence[int],
+    word_counts: WordCounts,
+    is_non_number: Sequence[bool],
+    n_non_missing: int,
 ) -> str | None:
     """Return a note if a column is read as text because of a few cells that are no numbers."""
-    n_strays = tally.n_of(is_stray)
-    if n_strays > (1 - _MIN_NUMERIC_SHARE) * n_present:
+    n_non_numbers = word_counts.count_rows(is_non_number)
+    if n_non_numbers > (1 - _MIN_NUMERIC_SHARE) * n_non_missing:
         return None
     return (
-        f"column {quoted(name)} is read as text because of {counted(n_strays, 'cell')} "
-        f"without a number, the first on line {start_lines[tally.first_row(is_stray)]}: "
-        f"{quoted(tally.first_text(is_stray))}"
+        f"column {quote(name)} is read as text because of {format_count(n_non_numbers, 'cell')} "
+        f"without a number, the first on line {start_lines[word_counts.first_row(is_non_number)]}: "
+        f"{quote(word_counts.first_word(is_non_number))}"
     )
 
 
-def _refuse_comma(name: str, start_lines: Sequence[int], tally: Tally) -> None:
+def _refuse_decimal_comma(name: str, start_lines: Sequence[int], word_counts: WordCounts) -> None:
     """Raise if all values of a column are numbers, of which some have a decimal comma."""
-    stripped_words = [stripped_word.strip() for stripped_word in tally.words]
-    present_words = [
-        stripped_word for stripped_word in stripped_words if stripped_word not in MISSING
+    stripped_words = [stripped_word.strip() for stripped_word in word_counts.words]
+    non_missing_words = [
+        stripped_word for stripped_word in stripped_words if stripped_word not in MISSING_TEXTS
     ]
     if not all(
-        _COMMA_NUMBER.fullmatch(stripped_word) or number(stripped_word) is not None
-        for stripped_word in present_words
+        _COMMA_NUMBER.fullmatch(stripped_word) or parse_number(stripped_word) is not None
+        for stripped_word in non_missing_words
     ):
         return
     has_comma = ["," in stripped_word for stripped_word in stripped_words]
     raise BadData(
-        f"column {quoted(name)} has numbers with a comma inside (line "
-        f"{start_lines[tally.first_row(has_comma)]}: "
-        f"{quoted(tally.first_text(has_comma))}): write a "
+        f"column {quote(name)} has numbers with a comma inside (line "
+        f"{start_lines[word_counts.first_row(has_comma)]}: "
+        f"{quote(word_counts.first_word(has_comma))}): write a "
         "decimal point, and no thousands separator."
     )

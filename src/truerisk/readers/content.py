@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData, first_line
 from truerisk.core.frozen import frozen
-from truerisk.kernels import available
-from truerisk.readers.cells import quoted
-from truerisk.readers.delimited_text import PADDING, Pieces, divide_into_pieces, with_padding
+from truerisk.kernels import is_available
+from truerisk.readers.cells import quote
+from truerisk.readers.delimited_text import PADDING, TextPieces, divide_into_pieces, pad_bytes
 
 
 class _Readable(Protocol):
@@ -47,33 +47,33 @@ _FOREIGN_FORMATS = {
 
 
 @frozen(eq=False)
-class Text:
+class FileText:
     """The text of a file as UTF-8 bytes in an array, which the compiled reader needs.
 
     The text is decoded on request. `pieces` is None without the compiled reader.
     """
 
-    content: NDArray[np.uint8]
-    pieces: Pieces | None
+    padded_bytes: NDArray[np.uint8]
+    pieces: TextPieces | None
 
     @property
     def n_bytes(self) -> int:
         """Number of bytes of the text, without the padding."""
-        return len(self.content) - PADDING
+        return len(self.padded_bytes) - PADDING
 
-    def first(self, n_bytes: int) -> str:
+    def decode_start(self, n_bytes: int) -> str:
         """Decode the first `n_bytes` bytes, without a character that is cut off at their end."""
-        return getincrementaldecoder("utf-8")().decode(self.content[:n_bytes].tobytes())
+        return getincrementaldecoder("utf-8")().decode(self.padded_bytes[:n_bytes].tobytes())
 
     @cached_property
     def full_text(self) -> str:
         """The whole text of the file, decoded from UTF-8."""
-        return str(self.content[: self.n_bytes].data, "utf-8")
+        return str(self.padded_bytes[: self.n_bytes].data, "utf-8")
 
     @cached_property
     def head(self) -> str:
         """First characters of the text, by which format and delimiter are recognised."""
-        return self.first(min(self.n_bytes, 4 * _HEAD_SIZE))[:_HEAD_SIZE]
+        return self.decode_start(min(self.n_bytes, 4 * _HEAD_SIZE))[:_HEAD_SIZE]
 
     @cached_property
     def continues_after_head(self) -> bool:
@@ -81,14 +81,14 @@ class Text:
         return len(self.head.encode()) < self.n_bytes
 
 
-def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> Text:
+def read_text(path: str | os.PathLike[str], *, max_bytes: int) -> FileText:
     """Return the text of a file that is plain or compressed by gzip, bzip2, xz or zip.
 
     Compression is recognised by the first bytes, not by the name. A file whose size exceeds
     `max_bytes` is refused. A compressed file is refused as soon as its decompressed content exceeds
     this limit. A byte order mark is removed.
     """
-    name = quoted(path, 200)
+    name = quote(path, 200)
     file_bytes = _read_file(Path(path), name, max_bytes)
     text = _check_encoding(
         file_bytes[
@@ -119,8 +119,8 @@ def _read_file(path: Path, name: str, max_bytes: int) -> NDArray[np.uint8]:
                 if members[0].flag_bits & 1:
                     raise BadData(f"{name} is a ZIP archive with a password: unpack it first.")
                 return _read_limited(archive.open(members[0]), name, max_bytes)
-            for format_start, description in _FOREIGN_FORMATS.items():
-                if first_bytes.startswith(format_start):
+            for magic_bytes, description in _FOREIGN_FORMATS.items():
+                if first_bytes.startswith(magic_bytes):
                     raise BadData(f"{name} is {description}.")
             unpacked_file = _open_decompressed(file, first_bytes)
             plain_content = _read_plain_file(file) if unpacked_file is file else None
@@ -157,16 +157,16 @@ def _open_file(path: Path, name: str, max_bytes: int) -> io.BufferedReader:
         raise BadData(f"{name} is a directory: give one file of it.")
     if stat.S_ISFIFO(file_status.st_mode):
         raise BadData(f"{name} is a pipe, which can be read but once: save it as a file first.")
-    _refuse_size(name, file_status.st_size, max_bytes)
+    _refuse_too_large(name, file_status.st_size, max_bytes)
     return path.open("rb")
 
 
-def refuse_large(path: str | os.PathLike[str], max_bytes: int) -> None:
+def refuse_large_file(path: str | os.PathLike[str], max_bytes: int) -> None:
     """Raise if the size of the file on disk exceeds `max_bytes`."""
-    _refuse_size(quoted(path, 200), Path(path).stat().st_size, max_bytes)
+    _refuse_too_large(quote(path, 200), Path(path).stat().st_size, max_bytes)
 
 
-def _refuse_size(name: str, n_bytes: int, max_bytes: int) -> None:
+def _refuse_too_large(name: str, n_bytes: int, max_bytes: int) -> None:
     if n_bytes > max_bytes:
         raise _too_large_error(name, f"holds {n_bytes:,} bytes", max_bytes)
 
@@ -202,7 +202,7 @@ def _read_limited(file: _Readable, name: str, max_bytes: int) -> NDArray[np.uint
         file_bytes += chunk
         if len(file_bytes) > max_bytes:
             raise _too_large_error(name, "grows past the cap when it is read", max_bytes)
-    return with_padding(file_bytes)
+    return pad_bytes(file_bytes)
 
 
 def _too_large_error(name: str, size_clause: str, max_bytes: int) -> BadData:
@@ -212,16 +212,16 @@ def _too_large_error(name: str, size_clause: str, max_bytes: int) -> BadData:
     )
 
 
-def _check_encoding(padded_bytes: NDArray[np.uint8], name: str) -> Text:
+def _check_encoding(padded_bytes: NDArray[np.uint8], name: str) -> FileText:
     """Return the content as text; raise if it has a NUL byte or is not UTF-8.
 
     Only content with bytes outside ASCII has to be decoded for this check.
     """
-    text = Text(padded_bytes, divide_into_pieces(padded_bytes) if available() else None)
-    if text.pieces is None or text.pieces.zeros.any():
+    text = FileText(padded_bytes, divide_into_pieces(padded_bytes) if is_available() else None)
+    if text.pieces is None or text.pieces.n_nul_bytes.any():
         _refuse_nul(padded_bytes[: text.n_bytes].tobytes(), name)
-    if text.pieces is None or text.pieces.foreign.any():
-        _refuse_foreign_bytes(padded_bytes[: text.n_bytes], name)
+    if text.pieces is None or text.pieces.n_non_ascii_bytes.any():
+        _refuse_invalid_utf8(padded_bytes[: text.n_bytes], name)
     return text
 
 
@@ -234,7 +234,7 @@ def _refuse_nul(text_bytes: bytes, name: str) -> None:
         )
 
 
-def _refuse_foreign_bytes(text_bytes: NDArray[np.uint8], name: str) -> None:
+def _refuse_invalid_utf8(text_bytes: NDArray[np.uint8], name: str) -> None:
     decoder = getincrementaldecoder("utf-8")()
     try:
         for chunk_start in range(0, len(text_bytes), _CHUNK_SIZE):

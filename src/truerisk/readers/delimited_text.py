@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from truerisk.core.frozen import frozen
-from truerisk.kernels import available, native
+from truerisk.kernels import is_available, native_module
 
 PADDING = 16
 """Number of zero bytes after the text in its array, because the compiled loops read ahead."""
@@ -31,50 +31,52 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def with_padding(text_bytes: bytes | bytearray) -> NDArray[np.uint8]:
+def pad_bytes(text_bytes: bytes | bytearray) -> NDArray[np.uint8]:
     """Return the bytes of a text in an array that ends with `PADDING` zeros."""
     return np.frombuffer(bytearray(text_bytes) + bytes(PADDING), dtype=np.uint8)
 
 
 @frozen(eq=False)
-class Pieces:
+class TextPieces:
     """Division of a text into pieces at ends of lines, with counts for each piece.
 
     A cut may be inside or outside of quotes. `bounds` holds the starts of the pieces and the end of
-    the last one. `lines` and `rows` are the numbers of lines and of lines that are not blank, which
-    are the rows if the text has no quotes. `quotes`, `zeros` and `foreign` are the numbers of quote
-    characters, of NUL bytes and of bytes that are not ASCII.
+    the last one. `n_lines` and `n_rows` are the numbers of lines and of lines that are not blank,
+    which are the rows if the text has no quotes. `n_quotes`, `n_nul_bytes` and `n_non_ascii_bytes`
+    are the numbers of quote characters, of NUL bytes and of bytes that are not ASCII.
     """
 
     bounds: Sequence[int]
-    lines: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    quotes: NDArray[np.int64]
-    zeros: NDArray[np.int64]
-    foreign: NDArray[np.int64]
+    n_lines: NDArray[np.int64]
+    n_rows: NDArray[np.int64]
+    n_quotes: NDArray[np.int64]
+    n_nul_bytes: NDArray[np.int64]
+    n_non_ascii_bytes: NDArray[np.int64]
 
 
-def divide_into_pieces(padded_bytes: NDArray[np.uint8], n_pieces: int | None = None) -> Pieces:
+def divide_into_pieces(padded_bytes: NDArray[np.uint8], n_pieces: int | None = None) -> TextPieces:
     r"""Divide a text into pieces for parallel threads, and count the lines and rows of each piece.
 
-    >>> found = divide_into_pieces(with_padding(b"a,b\n\n1,2\n"), 1)
-    >>> found.bounds, found.lines.tolist(), found.rows.tolist()
+    >>> found = divide_into_pieces(pad_bytes(b"a,b\n\n1,2\n"), 1)
+    >>> found.bounds, found.n_lines.tolist(), found.n_rows.tolist()
     ([0, 9], [3], [2])
     """
     n_bytes = len(padded_bytes) - PADDING
     n_pieces = n_pieces or max(1, min(_n_threads(), n_bytes // _MIN_PIECE_BYTES))
     estimated_cuts = [n_bytes * k // n_pieces for k in range(1, n_pieces)]
     cut_positions = {
-        native().next_line(padded_bytes, estimated_cut, False) for estimated_cut in estimated_cuts
+        native_module().next_line(padded_bytes, estimated_cut, False)
+        for estimated_cut in estimated_cuts
     }
     bounds = sorted({0, n_bytes} | cut_positions) if n_bytes else [0, 0]
     piece_counts = _map_in_threads(
-        lambda piece_bounds: native().survey_of(padded_bytes, *piece_bounds), list(pairwise(bounds))
+        lambda piece_bounds: native_module().survey_of(padded_bytes, *piece_bounds),
+        list(pairwise(bounds)),
     )
-    return Pieces(bounds, *np.array(piece_counts, dtype=np.int64).T)
+    return TextPieces(bounds, *np.array(piece_counts, dtype=np.int64).T)
 
 
-def first_row(
+def find_first_row_end(
     padded_bytes: NDArray[np.uint8], delimiter: str, max_cell_bytes: int
 ) -> tuple[int, int] | None:
     """Return the byte at which the first row that is not blank ends, and its last line's number.
@@ -84,14 +86,14 @@ def first_row(
     if not _can_use_compiled_loops(padded_bytes, delimiter):
         return None
     n_bytes = len(padded_bytes) - PADDING
-    n_rows, row_end, n_lines = native().rows_of(
+    n_rows, row_end, n_lines = native_module().rows_of(
         padded_bytes, 0, n_bytes, ord(delimiter), max(0, max_cell_bytes), 1
     )
     return (row_end, n_lines) if n_rows == 1 else None
 
 
 @frozen
-class Layout:
+class ColumnLayout:
     """Storage of the columns of a file: in the main array, separately, or not at all.
 
     The columns in `separate_columns` are stored separately. With `has_only_separate_columns` no
@@ -114,7 +116,7 @@ class Layout:
         )
 
     @property
-    def places(self) -> NDArray[np.int64]:
+    def storage_indices(self) -> NDArray[np.int64]:
         """Index of each column in `Sheet.table`, or −1, −2, ... if it is stored separately."""
         storage_indices = np.full(self.n_columns, len(self.table_columns), dtype=np.int64)
         storage_indices[self.table_columns] = np.arange(len(self.table_columns))
@@ -123,92 +125,97 @@ class Layout:
 
 
 @frozen
-class Text:
+class DelimitedText:
     """A text with its delimiter and its pieces, for the compiled reader.
 
-    `rows` has a tuple for each piece: its start, its end, and its numbers of rows and of lines.
+    `row_pieces` has a tuple for each piece: its start, its end, and its numbers of rows and of
+    lines.
     """
 
-    content: NDArray[np.uint8]
+    padded_bytes: NDArray[np.uint8]
     delimiter: str
-    longest: int
-    first_line: int
-    rows: Sequence[tuple[int, int, int, int]]
+    max_cell_bytes: int
+    first_line_number: int
+    row_pieces: Sequence[tuple[int, int, int, int]]
 
 
 @frozen(eq=False)
 class Sheet:
     """The cells of a text: plain numbers in arrays, and distinct words that get a number later.
 
-    `table` has a column for each of `layout.table_columns`, and `aside` has a row for each column
-    that is stored separately.
+    `table` has a column for each of `layout.table_columns`, and `separate_cells` has a row for each
+    column that is stored separately.
     """
 
-    text: Text
-    layout: Layout
+    text: DelimitedText
+    layout: ColumnLayout
     table: NDArray[np.float64]
-    aside: NDArray[np.float64]
+    separate_cells: NDArray[np.float64]
     lines: NDArray[np.uint32]
     chunks: Sequence[Any]
-    _tallies: dict[int, tuple[list[str], NDArray[Any], NDArray[Any]]] = field(default_factory=dict)
+    _word_counts_by_column: dict[int, tuple[list[str], NDArray[Any], NDArray[Any]]] = field(
+        default_factory=dict
+    )
 
     @property
     def n_rows(self) -> int:
         """Number of rows of the text."""
         return len(self.lines)
 
-    def words(self, column: int) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
+    def count_words(self, column: int) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
         """Return the distinct cells of a column that are no plain numbers: its words.
 
         The words are in order of appearance, with their counts and first rows. Plain numbers are
         ASCII digits with a sign, a point and an exponent, surrounded by any number of ASCII spaces.
         Other numbers that Python accepts are words, too, which the caller interprets.
         """
-        if column not in self._tallies:
-            self._tallies[column] = native().words_of(self.chunks, column, _HASH_SEED)
-        return self._tallies[column]
+        if column not in self._word_counts_by_column:
+            self._word_counts_by_column[column] = native_module().words_of(
+                self.chunks, column, _HASH_SEED
+            )
+        return self._word_counts_by_column[column]
 
     def span(self, column: int) -> tuple[float, float]:
         """Return the smallest and largest plain number of a column; +inf and -inf without any."""
         spans = [(np.inf, -np.inf), *(chunk.span(column) for chunk in self.chunks)]
         return min(smallest for smallest, _ in spans), max(largest for _, largest in spans)
 
-    def all_words(self, column: int) -> Sheet | None:
+    def reread_as_words(self, column: int) -> Sheet | None:
         """Read a column again with all of its cells as words; return None if that fails."""
         n_columns = self.layout.n_columns
         return _read_rows(
-            self.text, Layout(n_columns, [column], [column], has_only_separate_columns=True)
+            self.text, ColumnLayout(n_columns, [column], [column], has_only_separate_columns=True)
         )
 
     def floats(self, column: int, of_words: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return a column as numbers, with each word replaced by its number in `of_words`."""
-        self._check(column, of_words)
-        column_numbers = np.empty(self.n_rows)
-        _map_in_threads(lambda chunk: chunk.copy(column, of_words, column_numbers), self.chunks)
-        return column_numbers
+        self._check_word_numbers(column, of_words)
+        column_values = np.empty(self.n_rows)
+        _map_in_threads(lambda chunk: chunk.copy(column, of_words, column_values), self.chunks)
+        return column_values
 
-    def recode(self, of_words: Mapping[int, NDArray[np.float64]]) -> None:
+    def recode(self, numbers_by_column: Mapping[int, NDArray[np.float64]]) -> None:
         """Replace each word of the given columns in `table` by its number; the words are lost."""
-        for column, word_numbers in of_words.items():
-            self._check(column, word_numbers)
-        word_numbers_by_column = {
-            j: word_numbers for j, word_numbers in of_words.items() if len(word_numbers)
+        for column, word_numbers in numbers_by_column.items():
+            self._check_word_numbers(column, word_numbers)
+        nonempty_numbers_by_column = {
+            j: word_numbers for j, word_numbers in numbers_by_column.items() if len(word_numbers)
         }
-        if word_numbers_by_column:
+        if nonempty_numbers_by_column:
             column_numbers, value_arrays = (
-                list(word_numbers_by_column),
-                list(word_numbers_by_column.values()),
+                list(nonempty_numbers_by_column),
+                list(nonempty_numbers_by_column.values()),
             )
             _map_in_threads(lambda chunk: chunk.recode(column_numbers, value_arrays), self.chunks)
 
-    def _check(self, column: int, of_words: NDArray[np.float64]) -> None:
-        if len(of_words) != len(self.words(column)[0]):
+    def _check_word_numbers(self, column: int, of_words: NDArray[np.float64]) -> None:
+        if len(of_words) != len(self.count_words(column)[0]):
             raise ValueError("every word has a value")
 
 
 def read_sheet(
     padded_bytes: NDArray[np.uint8],
-    text_pieces: Pieces,
+    text_pieces: TextPieces,
     delimiter: str,
     n_columns: int,
     *,
@@ -225,15 +232,15 @@ def read_sheet(
     rows. It is also None without the compiled module. In these cases the csv module has to read the
     text. The result does not depend on the pieces.
 
-    >>> text = with_padding(b'1,"2"\nNA,3')
+    >>> text = pad_bytes(b'1,"2"\nNA,3')
     >>> sheet = read_sheet(text, divide_into_pieces(text), ",", 2)
-    >>> sheet.table[:, 1], sheet.words(0)[0], sheet.lines
+    >>> sheet.table[:, 1], sheet.count_words(0)[0], sheet.lines
     (array([2., 3.]), ['NA'], array([1, 2], dtype=uint32))
     """
     if n_columns < 1 or not _can_use_compiled_loops(padded_bytes, delimiter):
         return None
-    header_end, first_line = header
-    if text_pieces.quotes.any():
+    header_end, n_header_lines = header
+    if text_pieces.n_quotes.any():
         row_pieces = _pieces_with_quotes(
             padded_bytes, text_pieces, header_end, delimiter, max(0, max_cell_bytes)
         )
@@ -243,12 +250,14 @@ def read_sheet(
         max_rows, _MAX_ROWS
     ):
         return None
-    text = Text(padded_bytes, delimiter, max(0, max_cell_bytes), first_line + 1, row_pieces)
-    return _read_rows(text, Layout(n_columns, separate_columns))
+    text = DelimitedText(
+        padded_bytes, delimiter, max(0, max_cell_bytes), n_header_lines + 1, row_pieces
+    )
+    return _read_rows(text, ColumnLayout(n_columns, separate_columns))
 
 
-def _read_rows(text: Text, layout: Layout) -> Sheet | None:
-    n_rows = sum(n_piece_rows for _, _, n_piece_rows, _ in text.rows)
+def _read_rows(text: DelimitedText, layout: ColumnLayout) -> Sheet | None:
+    n_rows = sum(n_piece_rows for _, _, n_piece_rows, _ in text.row_pieces)
     table, separate_cells = (
         np.empty((n_rows, len(layout.table_columns))),
         np.empty((len(layout.separate_columns), n_rows)),
@@ -257,10 +266,15 @@ def _read_rows(text: Text, layout: Layout) -> Sheet | None:
     is_word_column = np.isin(np.arange(layout.n_columns), list(layout.word_columns)).astype(
         np.uint8
     )
-    chunk_tasks, row_start, line_start = [], 0, text.first_line
-    for piece_start, piece_end, n_piece_rows, n_lines in text.rows:
-        chunk = native().Chunk(
-            text.content, table, separate_cells, layout.places, is_word_column, _HASH_SEED
+    chunk_tasks, row_start, line_start = [], 0, text.first_line_number
+    for piece_start, piece_end, n_piece_rows, n_lines in text.row_pieces:
+        chunk = native_module().Chunk(
+            text.padded_bytes,
+            table,
+            separate_cells,
+            layout.storage_indices,
+            is_word_column,
+            _HASH_SEED,
         )
         chunk_tasks.append((chunk, piece_start, piece_end, row_start, n_piece_rows, line_start))
         row_start, line_start = row_start + n_piece_rows, line_start + n_lines
@@ -273,7 +287,7 @@ def _read_rows(text: Text, layout: Layout) -> Sheet | None:
                 piece_start,
                 piece_end,
                 delimiter_code,
-                text.longest,
+                text.max_cell_bytes,
                 row_start,
                 n_piece_rows,
                 line_start,
@@ -294,7 +308,7 @@ def _read_rows(text: Text, layout: Layout) -> Sheet | None:
 
 
 def _pieces_without_quotes(
-    padded_bytes: NDArray[np.uint8], text_pieces: Pieces, header_end: int
+    padded_bytes: NDArray[np.uint8], text_pieces: TextPieces, header_end: int
 ) -> list[tuple[int, int, int, int]]:
     """Return start, end, rows and lines of each piece after the header of a text without quotes.
 
@@ -303,17 +317,17 @@ def _pieces_without_quotes(
     row_pieces = []
     for k, (piece_start, piece_end) in enumerate(pairwise(text_pieces.bounds)):
         if piece_end > header_end:
-            n_lines, n_rows = int(text_pieces.lines[k]), int(text_pieces.rows[k])
+            n_lines, n_rows = int(text_pieces.n_lines[k]), int(text_pieces.n_rows[k])
             if piece_start < header_end:
-                counts_before_start = native().survey_of(padded_bytes, piece_start, header_end)
-                n_lines, n_rows = n_lines - counts_before_start[0], n_rows - counts_before_start[1]
+                header_counts = native_module().survey_of(padded_bytes, piece_start, header_end)
+                n_lines, n_rows = n_lines - header_counts[0], n_rows - header_counts[1]
             row_pieces.append((max(piece_start, header_end), piece_end, n_rows, n_lines))
     return row_pieces
 
 
 def _pieces_with_quotes(
     padded_bytes: NDArray[np.uint8],
-    text_pieces: Pieces,
+    text_pieces: TextPieces,
     header_end: int,
     delimiter: str,
     max_cell_bytes: int,
@@ -325,9 +339,9 @@ def _pieces_with_quotes(
     the piece is scanned again from the correct position.
     """
     n_bytes = len(padded_bytes) - PADDING
-    is_inside_quotes = np.cumsum(text_pieces.quotes) % 2 == 1
+    is_inside_quotes = np.cumsum(text_pieces.n_quotes) % 2 == 1
     cut_positions = [
-        native().next_line(padded_bytes, bound, True) if is_quoted else bound
+        native_module().next_line(padded_bytes, bound, True) if is_quoted else bound
         for bound, is_quoted in zip(text_pieces.bounds[1:-1], is_inside_quotes, strict=False)
     ]
     bounds = sorted(
@@ -337,7 +351,7 @@ def _pieces_with_quotes(
 
     def count_rows(piece_bounds: tuple[int, int]) -> list[int]:
         max_rows = 2**62
-        return native().rows_of(
+        return native_module().rows_of(
             padded_bytes, *piece_bounds, ord(delimiter), max_cell_bytes, max_rows
         )
 
@@ -363,7 +377,7 @@ def _can_use_compiled_loops(padded_bytes: NDArray[np.uint8], delimiter: str) -> 
     if padded_bytes.dtype != np.uint8 or padded_bytes.ndim != 1:
         raise ValueError(f"bytes are cut, not {padded_bytes.dtype} {padded_bytes.shape}")
     is_supported = len(delimiter) == 1 and delimiter.isascii() and delimiter not in '\r\n"\0'
-    return available() and is_supported and len(padded_bytes) <= _MAX_UINT32
+    return is_available() and is_supported and len(padded_bytes) <= _MAX_UINT32
 
 
 def _n_threads() -> int:
@@ -381,5 +395,5 @@ def _map_in_threads(function: Callable[[T], R], call_arguments: Iterable[T]) -> 
     call_arguments = list(call_arguments)
     if len(call_arguments) < 2:
         return [function(call_argument) for call_argument in call_arguments]
-    with ThreadPoolExecutor(min(len(call_arguments), _n_threads())) as threads:
-        return list(threads.map(function, call_arguments))
+    with ThreadPoolExecutor(min(len(call_arguments), _n_threads())) as thread_pool:
+        return list(thread_pool.map(function, call_arguments))

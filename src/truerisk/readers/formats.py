@@ -17,18 +17,23 @@ from pathlib import Path, PurePath
 
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData
-from truerisk.readers.cells import counted, quoted
-from truerisk.readers.columnar import MISSING, READERS, number, read_columnar
-from truerisk.readers.content import Text, read_text, refuse_large
+from truerisk.readers.cells import format_count, quote
+from truerisk.readers.columnar import (
+    FORMAT_BY_FIRST_BYTES,
+    MISSING_TEXTS,
+    parse_number,
+    read_columnar,
+)
+from truerisk.readers.content import FileText, read_text, refuse_large_file
 from truerisk.readers.grid import (
     Columns,
-    column_names,
-    lines_of,
+    parse_column_names,
     split_into_columns,
-    too_many_cells,
+    split_lines,
+    too_many_cells_error,
 )
 
-_DELIMITER_OF = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+_DELIMITER_BY_EXTENSION = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _COMPRESSED_SUFFIXES = {".gz", ".bz2", ".xz", ".zip"}
 _LIBSVM_SUFFIXES = {".libsvm", ".svmlight", ".svm"}
 _COLUMNAR_SUFFIXES = {
@@ -38,15 +43,15 @@ _COLUMNAR_SUFFIXES = {
     ".ipc": "Arrow",
 }
 
-LABEL = "label"
+LIBSVM_TARGET_NAME = "label"
 """Name of the target of a LIBSVM file; the features are named x1, x2, ... by their numbers."""
-QUERY = "qid"
+LIBSVM_QUERY_NAME = "qid"
 """Name of the column of query numbers in a LIBSVM file of ranking data, which is no feature."""
 
 # The pattern is possessive, and each line can match it in one way only.
 # Otherwise many blank lines would take unbounded time.
 _ARFF_START = re.compile(r"(?:[^\S\n]*(?:%[^\n]*)?\n)*+\s*@relation\b", re.IGNORECASE)
-_ATTRIBUTE = re.compile(
+_ARFF_ATTRIBUTE = re.compile(
     r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(\{.*\}|\S+).*""",
     re.IGNORECASE | re.DOTALL,
 )
@@ -79,9 +84,9 @@ def read_columns(
     Columns with names in `separate_names` will not be features, so they are stored in separate
     arrays.
     """
-    columnar_format = _columnar_format(path)
+    columnar_format = _detect_columnar_format(path)
     if columnar_format is not None:
-        refuse_large(path, max_bytes)
+        refuse_large_file(path, max_bytes)
         return read_columnar(path, columnar_format, max_cells=max_cells, max_bytes=max_bytes)
     text = _read_as_text(path, max_bytes)
     # ARFF begins with @ or %, possibly after more blank text than the head holds.
@@ -90,13 +95,13 @@ def read_columns(
     extension = _file_extension(path)
     if extension in _LIBSVM_SUFFIXES:
         return read_libsvm(text.full_text, max_cells=max_cells)
-    separator = delimiter or _DELIMITER_OF.get(extension)
+    separator = delimiter or _DELIMITER_BY_EXTENSION.get(extension)
     return split_into_columns(
         text, delimiter=separator, max_cells=max_cells, separate_names=separate_names
     )
 
 
-def _read_as_text(path: str | os.PathLike[str], max_bytes: int) -> Text:
+def _read_as_text(path: str | os.PathLike[str], max_bytes: int) -> FileText:
     """Return the text of a file; if it is no text, a name such as a.parquet adds a hint."""
     try:
         return read_text(path, max_bytes=max_bytes)
@@ -105,12 +110,13 @@ def _read_as_text(path: str | os.PathLike[str], max_bytes: int) -> Text:
         if format_name is None:
             raise
         raise BadData(
-            f"{error.sentence.marked} It is named like a file of {format_name} and does not begin "
+            f"{error.sentence.marked_text} It is named like a file of {format_name} and does not "
+            "begin "
             "like one: if it should be one, it is damaged; write it anew."
         ) from error
 
 
-def _columnar_format(path: str | os.PathLike[str]) -> str | None:
+def _detect_columnar_format(path: str | os.PathLike[str]) -> str | None:
     """Return the format of a columnar file, "parquet" or "ipc", by its first bytes, else None."""
     try:
         if not Path(path).is_file():  # Reading the first bytes of a pipe would consume them.
@@ -122,8 +128,8 @@ def _columnar_format(path: str | os.PathLike[str]) -> str | None:
     return next(
         (
             format_name
-            for format_start, format_name in READERS.items()
-            if first_bytes.startswith(format_start)
+            for magic_bytes, format_name in FORMAT_BY_FIRST_BYTES.items()
+            if first_bytes.startswith(magic_bytes)
         ),
         None,
     )
@@ -141,13 +147,13 @@ def _file_extension(path: str | os.PathLike[str]) -> str:
 
 def read_arff(text: str, *, max_cells: int) -> Columns:
     """Return the columns of an ARFF file; an error in the file is reported with its line."""
-    numbered_lines = enumerate(lines_of(text), start=1)
+    numbered_lines = enumerate(split_lines(text), start=1)
     names, attribute_kinds = _read_header(numbered_lines)
     rows: list[list[str]] = []
     start_lines: list[int] = []
     for line_number, row in _read_data_rows(numbered_lines, attribute_kinds):
         if (len(rows) + 1) * len(names) > max_cells:
-            raise too_many_cells(f"line {line_number}", len(names), max_cells)
+            raise too_many_cells_error(f"line {line_number}", len(names), max_cells)
         _refuse_text_in_numeric(row, names, attribute_kinds, line_number)
         rows.append(row)
         start_lines.append(line_number)
@@ -178,11 +184,11 @@ def _read_header(numbered_lines: Iterator[tuple[int, str]]) -> tuple[list[str], 
         if keyword == "@data":
             if not names:
                 raise BadData(f"line {line_number}: @data stands before any @attribute.")
-            return column_names(names, 1), attribute_kinds
+            return parse_column_names(names, 1), attribute_kinds
         if keyword != "@attribute":
             raise BadData(
                 f"line {line_number} of the header is neither @attribute nor @data: "
-                f"{quoted(stripped_line)}."
+                f"{quote(stripped_line)}."
             )
         name, attribute_kind = _parse_attribute(stripped_line, line_number)
         names.append(name)
@@ -195,10 +201,10 @@ def _parse_attribute(stripped_line: str, line_number: int) -> tuple[str, str]:
 
     The kind is "number", "text", or "=" followed by the first category of a nominal attribute.
     """
-    match = _ATTRIBUTE.fullmatch(stripped_line)
+    match = _ARFF_ATTRIBUTE.fullmatch(stripped_line)
     if match is None:
         raise BadData(
-            f"line {line_number}: no name and type can be read from {quoted(stripped_line)}."
+            f"line {line_number}: no name and type can be read from {quote(stripped_line)}."
         )
     name, type_text = _remove_quotes(match[1]), match[2]
     if type_text.startswith("{"):
@@ -209,7 +215,7 @@ def _parse_attribute(stripped_line: str, line_number: int) -> tuple[str, str]:
     if type_text.lower() in _TEXT_TYPES:
         return name, "text"
     raise BadData(
-        f"line {line_number}: attribute {quoted(name)} is of type {quoted(type_text)}; numeric, "
+        f"line {line_number}: attribute {quote(name)} is of type {quote(type_text)}; numeric, "
         "nominal, string and date are read."
     )
 
@@ -227,8 +233,8 @@ def _read_data_rows(
         row = _split_into_cells(stripped_line, line_number)
         if len(row) != len(attribute_kinds):
             raise BadData(
-                f"line {line_number} has {counted(len(row), 'cell')} where the header has "
-                f"{counted(len(attribute_kinds), 'attribute')}: mend the line."
+                f"line {line_number} has {format_count(len(row), 'cell')} where the header has "
+                f"{format_count(len(attribute_kinds), 'attribute')}: mend the line."
             )
         yield line_number, row
 
@@ -249,18 +255,18 @@ def _parse_sparse_row(
     pairs_text, pair_start = stripped_line[1:-1].strip(), 0
     columns: set[int] = set()
     while pair_start < len(pairs_text):
-        pair = _SPARSE_PAIR.match(pairs_text, pair_start)
-        if pair is None or int(pair[1]) >= len(attribute_kinds):
+        pair_match = _SPARSE_PAIR.match(pairs_text, pair_start)
+        if pair_match is None or int(pair_match[1]) >= len(attribute_kinds):
             raise BadData(
-                f"line {line_number}: {quoted(pairs_text[pair_start:].partition(',')[0].strip())} "
+                f"line {line_number}: {quote(pairs_text[pair_start:].partition(',')[0].strip())} "
                 f"is no pair of a column number below {len(attribute_kinds)} and a value."
             )
-        column = int(pair[1])
+        column = int(pair_match[1])
         if column in columns:
             raise BadData(f"line {line_number} names column {column} twice.")
         columns.add(column)
-        row[column] = _remove_quotes(pair[2])
-        pair_start = pair.end()
+        row[column] = _remove_quotes(pair_match[2])
+        pair_start = pair_match.end()
     return row
 
 
@@ -272,7 +278,7 @@ def _split_into_cells(line_text: str, line_number: int) -> list[str]:
         if match is None:
             raise BadData(
                 f"line {line_number} cannot be split into cells at "
-                f"{quoted(line_text[cell_start:])}: "
+                f"{quote(line_text[cell_start:])}: "
                 "look for a quote that is not closed."
             )
         cells.append(_remove_quotes(match[1]))
@@ -293,10 +299,10 @@ def _refuse_text_in_numeric(
     row: list[str], names: list[str], attribute_kinds: list[str], line_number: int
 ) -> None:
     for cell, name, attribute_kind in zip(row, names, attribute_kinds, strict=True):
-        if attribute_kind == "number" and cell not in MISSING and number(cell) is None:
+        if attribute_kind == "number" and cell not in MISSING_TEXTS and parse_number(cell) is None:
             raise BadData(
-                f"line {line_number}: attribute {quoted(name)} is numeric and has the "
-                f"cell {quoted(cell)}."
+                f"line {line_number}: attribute {quote(name)} is numeric and has the "
+                f"cell {quote(cell)}."
             )
 
 
@@ -310,12 +316,12 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
     queries: list[str | None] = []
     start_lines: list[int] = []
     largest_column = 0
-    for line_number, line_text in enumerate(lines_of(text), start=1):
+    for line_number, line_text in enumerate(split_lines(text), start=1):
         fields = line_text.partition("#")[0].split()
         if not fields:
             continue
-        if "," in fields[0] or number(fields[0]) is None:
-            raise BadData(f"line {line_number} has the label {quoted(fields[0])}: give one number.")
+        if "," in fields[0] or parse_number(fields[0]) is None:
+            raise BadData(f"line {line_number} has the label {quote(fields[0])}: give one number.")
         query, pairs = _split_off_query(fields[1:], line_number)
         row = _parse_libsvm_row(pairs, line_number)
         largest_column = max(largest_column, max(row, default=0))
@@ -326,7 +332,7 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
         if len(rows) * (largest_column + 1) > max_cells:
             raise BadData(
                 f"with its zeros the table has more than {max_cells:,} cells (line {line_number}, "
-                f"{counted(largest_column, 'column')}): take a sample, or raise "
+                f"{format_count(largest_column, 'column')}): take a sample, or raise "
                 f"{mention('max_cells')}."
             )
     if not rows or not largest_column:
@@ -334,7 +340,7 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
     smallest_column = 0 if any(0 in row for row in rows) else 1
     column_numbers = range(smallest_column, largest_column + 1)
     cells = [[row.get(column, "0") for row in rows] for column in column_numbers]
-    names = [LABEL, *(f"x{column}" for column in column_numbers)]
+    names = [LIBSVM_TARGET_NAME, *(f"x{column}" for column in column_numbers)]
     query_column = _query_column_by_name(queries, start_lines)
     return Columns(names, [labels, *cells], start_lines, frozenset(), query_column)
 
@@ -342,10 +348,10 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
 def _split_off_query(pairs: list[str], line_number: int) -> tuple[str | None, list[str]]:
     """Return the query number of a LIBSVM row (None without one), and its other fields."""
     column_number, _, value = pairs[0].partition(":") if pairs else ("", "", "")
-    if column_number != QUERY:
+    if column_number != LIBSVM_QUERY_NAME:
         return None, pairs
     if not value.isdecimal():
-        raise BadData(f"line {line_number}: {quoted(pairs[0])} names no query, such as qid:3.")
+        raise BadData(f"line {line_number}: {quote(pairs[0])} names no query, such as qid:3.")
     return value, pairs[1:]
 
 
@@ -361,7 +367,7 @@ def _query_column_by_name(
         raise BadData(
             f"line {line_number} has no qid, and other lines have one: give it to every row."
         )
-    return {QUERY: given_queries}
+    return {LIBSVM_QUERY_NAME: given_queries}
 
 
 def _parse_libsvm_row(pairs: list[str], line_number: int) -> dict[int, str]:
@@ -371,11 +377,11 @@ def _parse_libsvm_row(pairs: list[str], line_number: int) -> dict[int, str]:
         if (
             not colon
             or not column_number.isdecimal()
-            or number(value) is None
+            or parse_number(value) is None
             or len(column_number) > 9
         ):
             raise BadData(
-                f"line {line_number}: {quoted(pair)} is no pair of a column number and a value, "
+                f"line {line_number}: {quote(pair)} is no pair of a column number and a value, "
                 "such as 3:0.5."
             )
         if int(column_number) in row:

@@ -11,36 +11,37 @@ from dataclasses import field, replace
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadData
 from truerisk.core.frozen import frozen
-from truerisk.kernels import why_not
-from truerisk.readers.cells import Cells, SheetCells, counted, quoted
-from truerisk.readers.content import Text
-from truerisk.readers.delimited_text import first_row, read_sheet
+from truerisk.kernels import unavailability_reason
+from truerisk.readers.cells import Cells, SheetCells, format_count, quote
+from truerisk.readers.content import FileText
+from truerisk.readers.delimited_text import find_first_row_end, read_sheet
 
-DELIMITERS = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
+DELIMITER_NAMES = {",": "','", ";": "';'", "\t": "a tab", "|": "'|'"}
 _LINE_PATTERN = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
-_SAMPLED_ROWS = 50
-_LARGE = 20 * 2**20
+_N_SAMPLED_ROWS = 50
+_LARGE_FILE_BYTES = 20 * 2**20
 
 
 @frozen
 class Columns:
     """Names and cells of the columns of a file in any format.
 
-    `lines` holds the line on which each row starts, or in a file without lines its number from 1.
-    `text` holds the names of columns that the file declares as text. `non_features` holds further
-    columns, which the file declares as no features. `note` is a remark on the reading.
+    `start_lines` holds the line on which each row starts, or in a file without lines its number
+    from 1. `text_columns` holds the names of columns that the file declares as text. `non_features`
+    holds further columns, which the file declares as no features. `note` is a remark on the
+    reading.
     """
 
     names: list[str]
     cells: Sequence[Sequence[str] | Cells]
-    lines: Sequence[int]
-    text: frozenset[str]
+    start_lines: Sequence[int]
+    text_columns: frozenset[str]
     non_features: Mapping[str, Sequence[str]] = field(default_factory=dict)
     note: str | None = None
 
 
 def split_into_columns(
-    text: Text, *, delimiter: str | None, max_cells: int, separate_names: Collection[str] = ()
+    text: FileText, *, delimiter: str | None, max_cells: int, separate_names: Collection[str] = ()
 ) -> Columns:
     """Return the columns of a delimited text; detect the delimiter if it is None.
 
@@ -52,18 +53,19 @@ def split_into_columns(
         delimiter = _detect_delimiter(text)
     # The csv module's limit is in characters. The compiled reader counts bytes, which is stricter.
     max_cell_length = csv.field_size_limit()
-    header_end = first_row(text.content, delimiter, max_cell_length)
+    header_extent = find_first_row_end(text.padded_bytes, delimiter, max_cell_length)
     header_line, header = next(
-        _rows(text.first(header_end[0]) if header_end else text.full_text, delimiter), (1, [])
+        _rows(text.decode_start(header_extent[0]) if header_extent else text.full_text, delimiter),
+        (1, []),
     )
     _refuse_one_column(text, header, delimiter)
-    names = column_names(header, header_line)
+    names = parse_column_names(header, header_line)
     max_rows = max(max_cells // len(names), 0)
-    if header_end is not None and text.pieces is not None:
+    if header_extent is not None and text.pieces is not None:
         separate_columns = [j for j, name in enumerate(names) if name in separate_names]
         sheet = read_sheet(
-            text.content, text.pieces, delimiter, len(names),
-            header=header_end, max_rows=max_rows, max_cell_bytes=max_cell_length,
+            text.padded_bytes, text.pieces, delimiter, len(names),
+            header=header_extent, max_rows=max_rows, max_cell_bytes=max_cell_length,
             separate_columns=separate_columns,
         )  # fmt: skip
         if sheet is not None and sheet.n_rows:
@@ -71,14 +73,14 @@ def split_into_columns(
             return Columns(names, cells, sheet.lines.data, frozenset())
     numbered_rows = _rows(text.full_text, delimiter)
     next(numbered_rows, None)
-    columns = _row_by_row(numbered_rows, names, delimiter, max_rows, max_cells)
+    columns = _read_row_by_row(numbered_rows, names, delimiter, max_rows, max_cells)
     return replace(columns, note=_slow_reading_note(text.n_bytes))
 
 
 def _slow_reading_note(n_bytes: int) -> str | None:
     """Return a note that a large file was read slowly, without the compiled reader, or None."""
-    reason = why_not()
-    if reason is None or n_bytes < _LARGE:
+    reason = unavailability_reason()
+    if reason is None or n_bytes < _LARGE_FILE_BYTES:
         return None
     return (
         f"{n_bytes / 2**20:.0f} MiB were read by the csv module, in ten times the time of the "
@@ -86,7 +88,7 @@ def _slow_reading_note(n_bytes: int) -> str | None:
     )
 
 
-def _row_by_row(
+def _read_row_by_row(
     numbered_rows: Iterator[tuple[int, list[str]]],
     names: list[str],
     delimiter: str,
@@ -97,14 +99,14 @@ def _row_by_row(
     start_lines: list[int] = []
     for line_number, row in numbered_rows:
         if len(row) != len(names):
-            delimiter_text = DELIMITERS.get(delimiter, quoted(delimiter))
+            delimiter_text = DELIMITER_NAMES.get(delimiter, quote(delimiter))
             raise BadData(
-                f"line {line_number} has {counted(len(row), 'cell')} where the header has "
+                f"line {line_number} has {format_count(len(row), 'cell')} where the header has "
                 f"{len(names)} (split at {delimiter_text}): mend the line, or put quotes around "
                 f"cells that hold {delimiter_text}."
             )
         if len(rows) == max_rows:
-            raise too_many_cells(f"line {line_number}", len(names), max_cells)
+            raise too_many_cells_error(f"line {line_number}", len(names), max_cells)
         rows.append(row)
         start_lines.append(line_number)
     if not rows:
@@ -112,16 +114,16 @@ def _row_by_row(
     return Columns(names, list(zip(*rows, strict=True)), start_lines, frozenset())
 
 
-def too_many_cells(location: str, n_columns: int, max_cells: int) -> BadData:
+def too_many_cells_error(location: str, n_columns: int, max_cells: int) -> BadData:
     """Return the error for a table with more than `max_cells` cells."""
     return BadData(
         f"the table has more than {max_cells:,} cells ({location}, "
-        f"{counted(n_columns, 'column')}): "
+        f"{format_count(n_columns, 'column')}): "
         f"take a sample of its rows or columns, or raise {mention('max_cells')}."
     )
 
 
-def lines_of(text: str) -> Iterator[str]:
+def split_lines(text: str) -> Iterator[str]:
     """Return the lines of a text with their line ends, split as by the csv module.
 
     `str.splitlines` would split at further characters.
@@ -131,7 +133,7 @@ def lines_of(text: str) -> Iterator[str]:
 
 def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the start line and the cells of every row that is not blank."""
-    csv_reader = csv.reader(lines_of(text), delimiter=delimiter, strict=True)
+    csv_reader = csv.reader(split_lines(text), delimiter=delimiter, strict=True)
     line_number = 1
     try:
         for row in csv_reader:
@@ -145,15 +147,15 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _sampled_widths(text: Text, delimiter: str) -> list[int]:
+def _sample_row_widths(text: FileText, delimiter: str) -> list[int]:
     """Return the number of cells in each of the first rows, split at this delimiter."""
-    csv_reader = csv.reader(lines_of(text.head), delimiter=delimiter)
+    csv_reader = csv.reader(split_lines(text.head), delimiter=delimiter)
     row_widths: list[int] = []
     try:
         for row in csv_reader:
             if row:
                 row_widths.append(len(row))
-            if len(row_widths) == _SAMPLED_ROWS:
+            if len(row_widths) == _N_SAMPLED_ROWS:
                 return row_widths
     except csv.Error:
         return row_widths
@@ -161,54 +163,54 @@ def _sampled_widths(text: Text, delimiter: str) -> list[int]:
     return row_widths[:-1] if text.continues_after_head and len(row_widths) > 1 else row_widths
 
 
-def _even_width(text: Text, delimiter: str) -> int:
+def _uniform_row_width(text: FileText, delimiter: str) -> int:
     """Return the number of columns if it is the same in all sampled rows and above 1, else 0."""
-    row_widths = _sampled_widths(text, delimiter)
+    row_widths = _sample_row_widths(text, delimiter)
     return row_widths[0] if row_widths and row_widths[0] > 1 and len(set(row_widths)) == 1 else 0
 
 
-def _detect_delimiter(text: Text) -> str:
-    best_delimiter = max(DELIMITERS, key=lambda d: _even_width(text, d))
-    if _even_width(text, best_delimiter):
+def _detect_delimiter(text: FileText) -> str:
+    best_delimiter = max(DELIMITER_NAMES, key=lambda d: _uniform_row_width(text, d))
+    if _uniform_row_width(text, best_delimiter):
         return best_delimiter
     # If none splits the rows evenly, the one that splits the header into most cells is used.
     # The reader then reports the row with another number of cells.
-    return max(DELIMITERS, key=lambda d: (_sampled_widths(text, d) or [0])[0])
+    return max(DELIMITER_NAMES, key=lambda d: (_sample_row_widths(text, d) or [0])[0])
 
 
-def _refuse_one_column(text: Text, header: list[str], delimiter: str) -> None:
+def _refuse_one_column(text: FileText, header: list[str], delimiter: str) -> None:
     if len(header) != 1:
         return
-    delimiter_text = DELIMITERS.get(delimiter, quoted(delimiter))
-    width_by_delimiter = {d: _even_width(text, d) for d in DELIMITERS if d != delimiter}
+    delimiter_text = DELIMITER_NAMES.get(delimiter, quote(delimiter))
+    width_by_delimiter = {d: _uniform_row_width(text, d) for d in DELIMITER_NAMES if d != delimiter}
     best_delimiter = max(width_by_delimiter, key=lambda d: width_by_delimiter[d])
     if width_by_delimiter[best_delimiter]:
         suggested_delimiter = "tab" if best_delimiter == "\t" else best_delimiter
         raise BadData(
             f"the delimiter looks wrong: with {delimiter_text} the file has one column, with "
-            f"{DELIMITERS[best_delimiter]} it has {width_by_delimiter[best_delimiter]}; give "
+            f"{DELIMITER_NAMES[best_delimiter]} it has {width_by_delimiter[best_delimiter]}; give "
             f"{mention('delimiter', suggested_delimiter)}."
         )
     raise BadData(
-        f"the file has one column, {quoted(header[0])}, and none of , ; tab | splits it: "
+        f"the file has one column, {quote(header[0])}, and none of , ; tab | splits it: "
         "a table needs the target and at least one feature."
     )
 
 
-def column_names(header: list[str], line_number: int) -> list[str]:
+def parse_column_names(header: list[str], line_number: int) -> list[str]:
     """Return the column names of a header; raise for repeated names.
 
     A column without a name is named by its position.
     """
     names = [name.strip() or f"column {j}" for j, name in enumerate(header, start=1)]
-    counts = Counter(names)
-    repeated_name = next((name for name in names if counts[name] > 1), None)
+    name_counts = Counter(names)
+    repeated_name = next((name for name in names if name_counts[name] > 1), None)
     if repeated_name is not None:
         repeated_positions = ", ".join(
             str(j) for j, name in enumerate(names, start=1) if name == repeated_name
         )
         raise BadData(
-            f"the header (line {line_number}) has the name {quoted(repeated_name)} more than once "
+            f"the header (line {line_number}) has the name {quote(repeated_name)} more than once "
             f"(columns {repeated_positions}): rename them."
         )
     return names

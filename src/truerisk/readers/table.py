@@ -14,16 +14,16 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, BriefRepr
 from truerisk.core.frozen import frozen
 from truerisk.core.mentions import Sentence
-from truerisk.data.times import dates_in
-from truerisk.readers.cells import cells_of, counted, join_columns, listed, quoted
-from truerisk.readers.columnar import Column, Kind, is_row_number, read_column
+from truerisk.data.times import parse_dates
+from truerisk.readers.cells import format_count, join_columns, join_quoted, quote, to_cells
+from truerisk.readers.columnar import Column, ColumnKind, holds_row_numbers, read_column
 from truerisk.readers.formats import read_columns
 from truerisk.readers.roles import (
-    RowColumns,
+    RowLabelColumns,
     TargetColumn,
-    TaskWord,
+    TaskName,
     column_index,
-    read_outcome,
+    read_survival_outcome,
     read_target,
 )
 
@@ -32,11 +32,14 @@ MAX_BYTES = 256 * 2**20
 
 
 class NoFeatures(BadData):
-    """Error that a file has no column that can be a feature; `left_out` has the reason for each."""
+    """Error that a file has no column that can be a feature.
+
+    `exclusion_reasons` has the reason for each column.
+    """
 
     def __init__(self, sentence: str, left_out: Mapping[str, str]) -> None:
         super().__init__(sentence)
-        self.left_out = left_out
+        self.exclusion_reasons = left_out
 
 
 @frozen(eq=False)
@@ -98,9 +101,9 @@ class Table(BriefRepr):
     X: NDArray[np.float64]
     y: NDArray[Any]
     target: str
-    task: TaskWord
+    task: TaskName
     feature_names: tuple[str, ...]
-    kinds: tuple[Kind, ...]
+    kinds: tuple[ColumnKind, ...]
     levels: tuple[tuple[str, ...], ...]
     missing: tuple[int, ...]
     left_out: tuple[str, ...]
@@ -113,7 +116,7 @@ class Table(BriefRepr):
 
     def __str__(self) -> str:
         columns = f"{len(self.numeric)} columns of numbers, {len(self.text)} of text"
-        target = f"target {quoted(self.target)}, {self.task}"
+        target = f"target {quote(self.target)}, {self.task}"
         return "\n".join([f"{self.n_rows} rows; {columns}; {target}", *self.notes])
 
     @property
@@ -156,7 +159,7 @@ def read_table(
     groups: str | None = None,
     time: str | None = None,
     block: Sequence[str] = (),
-    target_type: TaskWord | None = None,
+    target_type: TaskName | None = None,
     delimiter: str | None = None,
     max_cells: int = MAX_CELLS,
     max_bytes: int = MAX_BYTES,
@@ -235,12 +238,12 @@ def read_table(
                     f"{mention(name, value)} stands instead of {mention('target')} and "
                     f"{mention('target_type')}: give these or that."
                 )
-    target_roles, event_label = _target_roles(target, event, time_to_event)
-    row_columns = RowColumns.from_names(target_roles, groups, time, block)
+    target_name_by_role, event_label = _find_target_names(target, event, time_to_event)
+    row_columns = RowLabelColumns.from_names(target_name_by_role, groups, time, block)
     separator = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if separator is not None and (len(separator) != 1 or separator in '\r\n" '):
         raise BadData(
-            f"{mention('delimiter', separator, quoted(separator))} is not a single separating "
+            f"{mention('delimiter', separator, quote(separator))} is not a single separating "
             "character."
         )
     file_columns = read_columns(
@@ -248,44 +251,50 @@ def read_table(
         delimiter=separator,
         max_cells=max_cells,
         max_bytes=max_bytes,
-        separate_names={*(name.strip() for name in target_roles.values()), *row_columns.names},
+        separate_names={
+            *(name.strip() for name in target_name_by_role.values()),
+            *row_columns.names,
+        },
     )
     target_names = [
-        file_columns.names[column_index(name, file_columns)] for name in target_roles.values()
+        file_columns.names[column_index(name, file_columns)]
+        for name in target_name_by_role.values()
     ]
-    file_columns, row_values = row_columns.separate_from(file_columns)
+    file_columns, row_labels_by_role = row_columns.split_off(file_columns)
     target_indices = [file_columns.names.index(name) for name in target_names]
-    names, cells, start_lines = file_columns.names, file_columns.cells, file_columns.lines
-    target_cells, *time_cells = (cells_of(cells[index]) for index in target_indices)
+    names, cells, start_lines = file_columns.names, file_columns.cells, file_columns.start_lines
+    target_cells, *time_cells = (to_cells(cells[index]) for index in target_indices)
     if time_cells:
-        target_column = read_outcome(
+        target_column = read_survival_outcome(
             target_names[0], event_label, target_cells, target_names[1], time_cells[0], start_lines
         )
     else:
-        if target_names[0] in file_columns.text and target_type is None:
+        if target_names[0] in file_columns.text_columns and target_type is None:
             target_type = "classification"
         target_column = read_target(target_names[0], target_cells, start_lines, target_type)
     columns = [
-        read_column(name, cells_of(column), start_lines, is_text=name in file_columns.text)
+        read_column(name, to_cells(column), start_lines, is_text=name in file_columns.text_columns)
         for j, (name, column) in enumerate(zip(names, cells, strict=True))
         if j not in target_indices
     ]
     if 0 not in target_indices:
-        columns = _without_numbering(columns)
+        columns = _exclude_row_numbers(columns)
     table = _table(target_names, target_column, columns)
     notes = [] if file_columns.note is None else [file_columns.note]
     notes += [
         Sentence(
-            f"column {quoted(name)} is no feature; if its rows belong together: "
+            f"column {quote(name)} is no feature; if its rows belong together: "
             f"{mention('groups', name, repr(name))}"
         )
         for name in file_columns.non_features
         if name not in row_columns.names
     ]
-    return replace(table, **row_values, notes=table.notes + tuple(notes))
+    return replace(table, **row_labels_by_role, notes=table.notes + tuple(notes))
 
 
-def _target_roles(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str, str], str | None]:
+def _find_target_names(
+    target: Any, event: Any, time_to_event: Any
+) -> tuple[dict[str, str], str | None]:
     """Return the names of the target columns by their role, and the label of the event (or None).
 
     A survival outcome has two target columns, the event and the time to event.
@@ -303,14 +312,17 @@ def _target_roles(target: Any, event: Any, time_to_event: Any) -> tuple[dict[str
                 f"{mention('event')} and {mention('time_to_event')}."
             )
     column, equals_sign, label = event.rpartition("=")
-    roles = {"the event": column if equals_sign else event, "the time to event": time_to_event}
-    return roles, label.strip() if equals_sign else None
+    target_name_by_role = {
+        "the event": column if equals_sign else event,
+        "the time to event": time_to_event,
+    }
+    return target_name_by_role, label.strip() if equals_sign else None
 
 
-def _without_numbering(columns: list[Column]) -> list[Column]:
+def _exclude_row_numbers(columns: list[Column]) -> list[Column]:
     """Mark the first column as left out if it numbers the rows and is not the only feature."""
     first_column, *other_columns = columns
-    if first_column.kind == "text" or not is_row_number(first_column):
+    if first_column.kind == "text" or not holds_row_numbers(first_column):
         return columns
     if all(column.left_out is not None for column in other_columns):
         return columns
@@ -327,7 +339,9 @@ def _table(names: Sequence[str], target_column: TargetColumn, columns: Sequence[
         for column in columns
         if column.left_out is not None and len(column.levels) > 1 and not column.n_missing
     }
-    dates = {name: cells for name, cells in cells_by_column.items() if dates_in(cells) is not None}
+    dates = {
+        name: cells for name, cells in cells_by_column.items() if parse_dates(cells) is not None
+    }
     return Table(
         X=join_columns([(column.cells, column.of_words) for column in features]),
         y=target_column.y,
@@ -339,7 +353,7 @@ def _table(names: Sequence[str], target_column: TargetColumn, columns: Sequence[
         missing=tuple(column.n_missing for column in features),
         left_out=tuple(_exclusion_reasons(columns)),
         reasons=tuple(_exclusion_reasons(columns).values()),
-        notes=tuple(_notes(target_column, columns, features, dates)),
+        notes=tuple(_collect_notes(target_column, columns, features, dates)),
         dates=dates,
     )
 
@@ -351,13 +365,13 @@ def _exclusion_reasons(columns: Sequence[Column]) -> dict[str, str]:
 
 def _no_features_message(target_names: Sequence[str], columns: Sequence[Column]) -> str:
     if not columns:
-        return f"the file has no column but the target {listed(target_names)}: add features."
-    reasons = "; ".join(f"{quoted(column.name)} {column.left_out}" for column in columns[:3])
+        return f"the file has no column but the target {join_quoted(target_names)}: add features."
+    reasons = "; ".join(f"{quote(column.name)} {column.left_out}" for column in columns[:3])
     ellipsis = "; ..." if len(columns) > 3 else ""
     return f"no column is left to learn from ({reasons}{ellipsis}): add features that vary."
 
 
-def _notes(
+def _collect_notes(
     target_column: TargetColumn,
     columns: Sequence[Column],
     features: Sequence[Column],
@@ -366,7 +380,7 @@ def _notes(
     notes = [target_column.note]
     for column in columns:
         if column.left_out is not None:
-            column_note = f"column {quoted(column.name)} {column.left_out} and is left out"
+            column_note = f"column {quote(column.name)} {column.left_out} and is left out"
             if column.name in dates:
                 time_argument = mention("time", column.name, repr(column.name))
                 column_note += f"; if its dates are the times of the rows: {time_argument}"
@@ -381,9 +395,9 @@ def _preparation_notes(features: Sequence[Column]) -> list[str]:
     text_columns = [column.name for column in features if column.kind == "text"]
     if text_columns:
         verb = "is" if len(text_columns) == 1 else "are"
-        columns_text = counted(len(text_columns), "text column")
+        columns_text = format_count(len(text_columns), "text column")
         notes.append(
-            f"{columns_text} ({listed(text_columns)}) {verb} one-hot encoded inside the folds"
+            f"{columns_text} ({join_quoted(text_columns)}) {verb} one-hot encoded inside the folds"
         )
     incomplete_columns = [column for column in features if column.n_missing]
     if incomplete_columns:
@@ -394,21 +408,21 @@ def _preparation_notes(features: Sequence[Column]) -> list[str]:
 def _missing_note(incomplete_columns: Sequence[Column], n_cells: int) -> str:
     n_missing = sum(column.n_missing for column in incomplete_columns)
     is_single = n_missing == 1
-    remedy = {
+    treatment_by_kind = {
         "number": "is imputed inside the folds" if is_single else "are imputed inside the folds",
         "text": "counts as a level of its own" if is_single else "count as a level of their own",
     }
     incomplete_kinds = [
         column_kind
-        for column_kind in remedy
+        for column_kind in treatment_by_kind
         if any(column.kind == column_kind for column in incomplete_columns)
     ]
     treatment_text = (
-        remedy[incomplete_kinds[0]]
+        treatment_by_kind[incomplete_kinds[0]]
         if len(incomplete_kinds) == 1
         else "are imputed inside the folds (numbers) or count as a level of their own (text)"
     )
     return (
-        f"{counted(n_missing, 'empty cell')} ({100 * n_missing / n_cells:.1f} %) in "
-        f"{counted(len(incomplete_columns), 'column')} {treatment_text}"
+        f"{format_count(n_missing, 'empty cell')} ({100 * n_missing / n_cells:.1f} %) in "
+        f"{format_count(len(incomplete_columns), 'column')} {treatment_text}"
     )

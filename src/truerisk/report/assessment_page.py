@@ -7,40 +7,40 @@ from collections.abc import Iterator
 from truerisk.assessment.assessment import Assessment, best_set_legend
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.formats import (
+    describe_row_counts,
     escape_and_truncate,
+    format_number,
+    format_percent,
     join_first_words,
-    number,
-    percent,
-    rows_counted,
     signed_number,
     yes_or_no,
 )
 from truerisk.report.curves import draw_curves
-from truerisk.report.figure import FigureTable, without_none
+from truerisk.report.figure import FigureTable, drop_none
 from truerisk.report.ladder import (
     draw_boxes,
     draw_ladder,
     draw_stability,
-    value_of,
+    value_or_none,
 )
-from truerisk.report.layout import CLOSING, Headline, Page, Section, sentences
-from truerisk.report.learning import draw_learning, draw_over_time
+from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section, split_sentences
+from truerisk.report.learning import draw_learning_figure, draw_risk_over_time
 from truerisk.report.methods_text import (
-    honest_rank,
-    level_and_ends,
+    assessment_references,
+    describe_interval,
+    honest_ranking_score,
     methods_paragraph,
-    references,
-    repeat_info,
+    reproduction_info,
 )
-from truerisk.report.rates import Rates, draw_calibration
+from truerisk.report.rates import ThresholdRates, draw_calibration
 from truerisk.report.validation_page import validation_references
-from truerisk.report.validation_parts import PagePart, parts_of, rows_text
+from truerisk.report.validation_parts import PagePart, build_page_parts, describe_rows
 from truerisk.results.interval import Interval
 from truerisk.results.sentences import (
-    SELECTED_SCORE,
+    SELECTED_SCORE_LABEL,
     describe_honest_risk,
     describe_testing_splits,
-    setting_text,
+    format_setting,
 )
 
 MAX_DRAWN_LEARNERS = 12  # Maximum number of learners whose risk curves are drawn.
@@ -55,44 +55,52 @@ RATE_NAMES = (
 )
 
 
-def draw_page(document: Assessment) -> Page:
+def draw_assessment_page(document: Assessment) -> Page:
     """Return the page of an assessment, which was just computed or read from its JSON."""
-    rates = None if document.roc is None else Rates(document.roc, _rank_texts(document))
-    source = escape_and_truncate(document.source, 80)
+    threshold_rates = (
+        None
+        if document.roc is None
+        else ThresholdRates(document.roc, _ranking_score_texts(document))
+    )
+    source_text = escape_and_truncate(document.source, 80)
     n_learners = len(document.learners)
     learners_text = (
         f"{n_learners} {'tuned ' if document.tuned else ''}learner{'s' if n_learners > 1 else ''}"
     )
-    scale, loss = document.scale, escape_and_truncate(document.named_scoring, 40)
-    loss_or_score = f"Risks in {loss} loss" if scale.perfect is None else f"Scores, {loss}"
-    cited_references, validation_sections = references(document), list[PagePart]()
+    score_scale, loss = document.scale, escape_and_truncate(document.named_scoring, 40)
+    risk_label = f"Risks in {loss} loss" if score_scale.perfect is None else f"Scores, {loss}"
+    cited_references, validation_sections = assessment_references(document), list[PagePart]()
     if document.validation is not None:
         cited_references += validation_references(document.validation)
-        validation_sections += parts_of(document.validation)
-    listed_names = {"columns": document.columns, "classes": document.classes}
+        validation_sections += build_page_parts(document.validation)
+    names_by_list_title = {"columns": document.columns, "classes": document.classes}
     values = {
         "eyebrow": "assessment",
-        "title": f"{source}: {learners_text} assessed"
-        if source
+        "title": f"{source_text}: {learners_text} assessed"
+        if source_text
         else f"Assessment of {learners_text}",
         "facts": _fact_texts(document),
         "headline": _headline(document),
-        "conclusion": sentences(document.conclusion),
+        "conclusion": split_sentences(document.conclusion),
         "findings": document.findings,
         "learners": _learners_table(document),
-        "learners_caption": f"{loss_or_score}, {scale.better} is better; the best learner first",
+        "learners_caption": f"{risk_label}, {score_scale.better} is better; the best learner first",
         "scorecard": _scores_table(document),
         "legend": _legend(document),
         "differences": _differences_table(document),
-        "sections": tuple(_sections(document, rates)),
-        "validation": tuple(section.inside("validation") for section in validation_sections),
-        "rates": rates,
-        "rates_data": None if rates is None else rates.data(),
-        "now": {} if rates is None else rates.numbers(rates.slider_start),
+        "sections": tuple(_sections(document, threshold_rates)),
+        "validation": tuple(
+            section.with_name_prefix("validation") for section in validation_sections
+        ),
+        "rates": threshold_rates,
+        "rates_data": None if threshold_rates is None else threshold_rates.slider_data(),
+        "now": {}
+        if threshold_rates is None
+        else threshold_rates.format_rates(threshold_rates.slider_start),
         "rate_names": RATE_NAMES,
         "methods": methods_paragraph(document),
         "references": list(dict.fromkeys(cited_references)),
-        "repeat": repeat_info(document),
+        "repeat": reproduction_info(document),
         "described": [
             (
                 list_title,
@@ -100,7 +108,7 @@ def draw_page(document: Assessment) -> Page:
                     [escape_and_truncate(name, 60) for name in names], MAX_LISTED_NAMES
                 ),
             )
-            for list_title, names in listed_names.items()
+            for list_title, names in names_by_list_title.items()
             if names
         ],
         "notes": _notes(document),
@@ -111,13 +119,15 @@ def draw_page(document: Assessment) -> Page:
 # ---------------------------------------------------------------- top of the page
 
 
-MOST_CLASSES = 4  # With more classes than this, the rows of each class are not counted in a line.
+MAX_COUNTED_CLASSES = (
+    4  # With more classes than this, the rows of each class are not counted in a line.
+)
 
 
 def _fact_texts(document: Assessment) -> list[str]:
     class_sizes = dict(zip(document.classes, document.class_sizes, strict=False))
-    counted_classes = class_sizes if len(class_sizes) <= MOST_CLASSES else {}
-    fact_texts = [rows_counted(document.n_rows, counted_classes)]
+    counted_classes = class_sizes if len(class_sizes) <= MAX_COUNTED_CLASSES else {}
+    fact_texts = [describe_row_counts(document.n_rows, counted_classes)]
     if document.columns:
         fact_texts.append(f"{len(document.columns)} columns")
     if document.classes and not counted_classes:
@@ -140,34 +150,34 @@ def _headline(document: Assessment) -> list[Headline]:
     report_details = (
         [] if document.scale.perfect is None else [escape_and_truncate(document.named_scoring, 40)]
     )
-    report_details.append(level_and_ends(reported_estimate.interval))
+    report_details.append(describe_interval(reported_estimate.interval))
     if document.choice is not None:
         report_details.append(f"{risk_noun} of choosing among {len(document.learners)} learners")
     headlines = [
         Headline(
             f"Report this {risk_noun}",
-            number(reported_estimate.value),
+            format_number(reported_estimate.value),
             "; ".join(report_details),
             "report",
         ),
         Headline(
             "Best learner",
             escape_and_truncate(document.best, 24),
-            setting_text(best_learner.setting),
+            format_setting(best_learner.setting),
         ),
         Headline(
             f"Its honest {risk_noun}",
-            number(honest_estimate.value),
-            level_and_ends(honest_estimate.interval),
+            format_number(honest_estimate.value),
+            describe_interval(honest_estimate.interval),
         ),
     ]
     if best_learner.tuned:
-        selected_text = number(value_of(best_learner.selected))
+        selected_text = format_number(value_or_none(best_learner.selected))
         headlines.append(
             Headline("Measured in tuning", selected_text, _describe_selected_risk(best_learner))
         )
     if document.baseline is not None:
-        baseline_text, rule_text = number(document.baseline), document.baseline_rule or ""
+        baseline_text, rule_text = format_number(document.baseline), document.baseline_rule or ""
         headlines.append(Headline("Without learning", baseline_text, rule_text))
     return headlines
 
@@ -189,9 +199,9 @@ def _learners_table(document: Assessment) -> FigureTable:
     rows = [
         [
             escape_and_truncate(name, 60),
-            setting_text(learner.setting),
-            number(value_of(learner.selected)),
-            number(learner.risk.value),
+            format_setting(learner.setting),
+            format_number(value_or_none(learner.selected)),
+            format_number(learner.risk.value),
             str(learner.risk.interval or "none"),
             yes_or_no(None if best_set is None else name in best_set),
             signed_number(learner.optimism, learner.risk.value),
@@ -210,8 +220,8 @@ def _scores_table(document: Assessment) -> FigureTable | None:
         [
             f"{escape_and_truncate(name, 40)} ({honest_estimate.scale.better} is better)",
             escape_and_truncate(learner, 60),
-            number(value_of(selected_estimate)),
-            number(honest_estimate.value),
+            format_number(value_or_none(selected_estimate)),
+            format_number(honest_estimate.value),
             str(honest_estimate.interval or "none"),
         ]
         for name, learner, selected_estimate, honest_estimate in document.reported_scores()
@@ -223,17 +233,19 @@ def _scores_table(document: Assessment) -> FigureTable | None:
 
 def _legend(document: Assessment) -> list[str]:
     interval_names = {
-        escape_and_truncate(o.interval.method, 40) for o in document.risks.values() if o.interval
+        escape_and_truncate(risk_estimate.interval.method, 40)
+        for risk_estimate in document.risks.values()
+        if risk_estimate.interval
     }
-    level = percent(document.confidence_level)
+    level_text = format_percent(document.confidence_level)
     interval_text = (
-        f"; {level} interval: {', '.join(sorted(interval_names))}" if interval_names else ""
+        f"; {level_text} interval: {', '.join(sorted(interval_names))}" if interval_names else ""
     )
     tuning_method = escape_and_truncate(document.tuned_by, 40)
     tuning_text = f"{tuning_method} on all rows, rule {escape_and_truncate(document.rule, 40)}"
     testing_text = f"{describe_testing_splits(document.tested_by)}{interval_text}"
-    scale = document.scale
-    risk_text = describe_honest_risk(scale.noun, document.tested_by, is_tuned=document.tuned)
+    score_scale = document.scale
+    risk_text = describe_honest_risk(score_scale.noun, document.tested_by, is_tuned=document.tuned)
     honest_line = f"honest: {risk_text} ({testing_text})"
     best_set_lines = best_set_legend(document)
     if not document.tuned:
@@ -244,17 +256,17 @@ def _legend(document: Assessment) -> list[str]:
         ]
     return [
         f"{document.selected_scale.selected_label} ({tuning_text})",
-        *([SELECTED_SCORE] if document.best_learner.risk.scores else []),
+        *([SELECTED_SCORE_LABEL] if document.best_learner.risk.scores else []),
         honest_line,
         *best_set_lines,
-        f"{scale.optimism_label}; agreement: outer splits that chose the setting of all rows",
+        f"{score_scale.optimism_label}; agreement: outer splits that chose the setting of all rows",
     ]
 
 
 def _differences_table(document: Assessment) -> FigureTable | None:
     if not document.differences:
         return None
-    best_risk, scale = document.best_learner.risk.value, document.scale
+    best_risk, score_scale = document.best_learner.risk.value, document.scale
     ropes = [difference.rope for difference in document.differences if difference.rope is not None]
     rope_text = f" by more than {ropes[0]:.15g}" if ropes else ""
     rows = [
@@ -267,7 +279,7 @@ def _differences_table(document: Assessment) -> FigureTable | None:
         for difference in document.differences
     ]
     probability_head = f"probability that it is worse{rope_text}"
-    difference_head = f"{scale.short_name(document.named_scoring)} minus that of the best"
+    difference_head = f"{score_scale.short_name(document.named_scoring)} minus that of the best"
     return FigureTable.from_rows(("learner", difference_head, "interval", probability_head), rows)
 
 
@@ -281,24 +293,24 @@ def _interval_text(interval: Interval | None, best_risk: float | None) -> str:
 # ---------------------------------------------------------------- sections with figures
 
 
-def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
+def _sections(document: Assessment, threshold_rates: ThresholdRates | None) -> Iterator[Section]:
     yield Section("learners", "The learners")
-    ladder = draw_ladder(document)
-    if ladder is not None:
+    ladder_figure = draw_ladder(document)
+    if ladder_figure is not None:
         introduction = (
             "How good the same learners look by each number, the most flattering one first."
         )
-        yield Section("optimism", "Optimism", introduction, (ladder,))
+        yield Section("optimism", "Optimism", introduction, (ladder_figure,))
     drawn_learners, risk_noun = (
         list(document.ranked_learners.items())[:MAX_DRAWN_LEARNERS],
         document.scale.noun,
     )
-    curves = [
+    curve_figures = [
         figure
         for index, (name, learner) in enumerate(drawn_learners)
         for figure in draw_curves(name, learner, document, index)
     ]
-    if curves:
+    if curve_figures:
         introduction = (
             f"The {risk_noun} of every setting on all rows; the best of many looks better than it "
             "is."
@@ -307,10 +319,12 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
             introduction += (
                 f" Drawn are the {MAX_DRAWN_LEARNERS} best learners; the JSON has them all."
             )
-        yield Section("curves", f"{risk_noun.capitalize()} curves", introduction, tuple(curves))
-    learning_figures = without_none(
+        yield Section(
+            "curves", f"{risk_noun.capitalize()} curves", introduction, tuple(curve_figures)
+        )
+    learning_figures = drop_none(
         *(
-            draw_learning(learner.learning_curve, learner.expected, name, index)
+            draw_learning_figure(learner.learning_curve, learner.expected, name, index)
             for index, (name, learner) in enumerate(drawn_learners)
             if learner.learning_curve is not None
         )
@@ -325,9 +339,9 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         )
         introduction += f"anew, so the last point is not exactly the honest {risk_noun}."
         yield Section("learning", "Learning curves", introduction, learning_figures)
-    time_figures = without_none(
+    time_figures = drop_none(
         *(
-            draw_over_time(name, learner, document, index)
+            draw_risk_over_time(name, learner, document, index)
             for index, (name, learner) in enumerate(drawn_learners)
         )
     )
@@ -339,18 +353,20 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         yield Section(
             "over-time", f"{risk_noun.capitalize()} over time", introduction, time_figures
         )
-    stability_figures = without_none(draw_boxes(document), draw_stability(document))
+    stability_figures = drop_none(draw_boxes(document), draw_stability(document))
     if stability_figures:
         introduction = "How much the results depend on which rows happened to be in the table."
         yield Section("stability", "Stability", introduction, stability_figures)
     fitting_verb = "tuned and fitted" if document.best_learner.tuned else "fitted"
     best_name, calibration = escape_and_truncate(document.best, 60), document.calibration
-    if rates is not None:
+    if threshold_rates is not None:
         introduction = (
             f"Each row has the score of a {best_name} {fitting_verb} without it; positive class: "
         )
-        introduction += f"{rates.positive}."
-        yield Section("rates", "Ranking and thresholds", introduction, rates.above_the_slider())
+        introduction += f"{threshold_rates.positive}."
+        yield Section(
+            "rates", "Ranking and thresholds", introduction, threshold_rates.draw_slider_figures()
+        )
     if calibration is not None:
         introduction = f"Each row has the probability of a {best_name} {fitting_verb} without it."
         yield Section("calibration", "Calibration", introduction, (draw_calibration(calibration),))
@@ -358,18 +374,23 @@ def _sections(document: Assessment, rates: Rates | None) -> Iterator[Section]:
         introduction = (
             f"What a reviewer asks of {best_name}; each row is predicted by a model {fitting_verb} "
         )
-        introduction += f"without it. Tested on {rows_text(document.validation)}."
+        introduction += f"without it. Tested on {describe_rows(document.validation)}."
         yield Section("validation", "Validation", introduction)
-    yield from CLOSING
+    yield from CLOSING_SECTIONS
 
 
-def _rank_texts(document: Assessment) -> dict[str, str]:
+def _ranking_score_texts(document: Assessment) -> dict[str, str]:
     """Return texts of the best learner's honest AUC and average precision, by name."""
-    areas = {name: honest_rank(document, name) for name in ("auc", "average-precision")}
+    ranking_estimates = {
+        name: honest_ranking_score(document, name) for name in ("auc", "average-precision")
+    }
     return {
-        name: f"{number(area.value)}, {level_and_ends(area.interval)}"
-        for name, area in areas.items()
-        if area is not None and area.value is not None
+        name: (
+            f"{format_number(ranking_estimate.value)}, "
+            f"{describe_interval(ranking_estimate.interval)}"
+        )
+        for name, ranking_estimate in ranking_estimates.items()
+        if ranking_estimate is not None and ranking_estimate.value is not None
     }
 
 
@@ -379,25 +400,35 @@ def _notes(document: Assessment) -> list[str]:
         for name, learner in document.ranked_learners.items()
     ]
     notes = [
-        f"{n}: {escape_and_truncate(note, 400)}"
-        for n, learner in learners
+        f"{learner_name}: {escape_and_truncate(note, 400)}"
+        for learner_name, learner in learners
         for note in learner.risk.notes
     ]
     if document.choice is not None:
         notes += [escape_and_truncate(note, 400) for note in document.choice.notes]
-    notes += [f"{n}: {o.claim_text}" for n, o in learners if o.no_selected]
+    notes += [
+        f"{learner_name}: {tuned_learner.claim_text}"
+        for learner_name, tuned_learner in learners
+        if tuned_learner.no_selected
+    ]
     notes += [
         f"{escape_and_truncate(difference.learner, 60)}, compared with the best: "
         f"{escape_and_truncate(note, 400)}"
         for difference in document.differences
         for note in difference.notes
     ]
-    notes += [f"{n}: {o.claim_text}" for n, o in learners if not o.no_selected and o.claim_text]
+    notes += [
+        f"{learner_name}: {tuned_learner.claim_text}"
+        for learner_name, tuned_learner in learners
+        if not tuned_learner.no_selected and tuned_learner.claim_text
+    ]
     missing_parts = [
-        (f"{n}: no learning curve", learner.no_learning_curve, 300) for n, learner in learners
+        (f"{learner_name}: no learning curve", learner.no_learning_curve, 300)
+        for learner_name, learner in learners
     ]
     missing_parts += [
-        (f"{n}: no risk over time", learner.no_over_time, 300) for n, learner in learners
+        (f"{learner_name}: no risk over time", learner.no_over_time, 300)
+        for learner_name, learner in learners
     ]
     if document.task == "classification":
         missing_parts.append(("no ROC curve", document.no_roc, 200))

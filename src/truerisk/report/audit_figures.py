@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.auditing.outcome import Audit, DeclaredOutcome
-from truerisk.core.formats import number, percent
-from truerisk.report.figure import Figure, FigureTable, Key, evenly_spread_positions
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, drawing_of_rows, shorten
-from truerisk.results.interval import WithInterval
+from truerisk.core.formats import format_number, format_percent
+from truerisk.report.figure import Figure, FigureTable, LegendKey, evenly_spread_positions
+from truerisk.report.svg import DRAWING_WIDTH, Drawing, PixelScale, make_row_drawing, shorten
+from truerisk.results.interval import ResultWithInterval
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import setting_text
+from truerisk.results.sentences import format_setting
 
 ROW_HEIGHT, TOP_MARGIN, LEFT_MARGIN = 40, 14, 92
 HEIGHT, MARGIN = 300, 52
@@ -47,12 +47,14 @@ def draw_claim(audit: Audit) -> Figure | None:
     ]
     if len(known_risks) < 2:
         return None
-    is_rough, scale, risk_noun = audit.is_rough, audit.scale, audit.scale.noun
+    is_rough, score_scale, risk_noun = audit.is_rough, audit.scale, audit.scale.noun
     description = "; ".join(_risk_text(name, risk, risk_noun) for name, risk in known_risks)
-    x = PixelScale.around(
-        [axis_value for _, risk in known_risks for axis_value in risk.ends], LEFT_MARGIN, WIDTH - 14
+    x = PixelScale.from_values(
+        [axis_value for _, risk in known_risks for axis_value in risk.ends],
+        LEFT_MARGIN,
+        DRAWING_WIDTH - 14,
     )
-    drawing = drawing_of_rows(
+    drawing = make_row_drawing(
         f"The claim and the honest {risk_noun}",
         description,
         x,
@@ -60,8 +62,10 @@ def draw_claim(audit: Audit) -> Figure | None:
         ROW_HEIGHT,
         TOP_MARGIN,
     )
-    direction_text = "" if scale.perfect is not None else ", lower is better"
-    drawing.bottom_axis(f"{scale.axis_label(shorten(audit.claimed.scoring, 30))}{direction_text}")
+    direction_text = "" if score_scale.perfect is not None else ", lower is better"
+    drawing.bottom_axis(
+        f"{score_scale.axis_label(shorten(audit.claimed.scoring, 30))}{direction_text}"
+    )
     drawing.vertical_line(audit.claimed.value, "baseline")
     for i, (name, risk) in enumerate(known_risks):
         _draw_rung(drawing, name, risk, i + 0.5, risk_noun)
@@ -73,7 +77,7 @@ def draw_claim(audit: Audit) -> Figure | None:
         table=FigureTable.from_rows(
             (risk_noun, "value", "interval"),
             [
-                [name, number(risk.value), str(risk.interval or "none")]
+                [name, format_number(risk.value), str(risk.interval or "none")]
                 for name, risk in known_risks
             ],
         ),
@@ -81,32 +85,34 @@ def draw_claim(audit: Audit) -> Figure | None:
     )
 
 
-def _draw_rung(drawing: Drawing, name: str, risk: WithInterval, y: float, risk_noun: str) -> None:
+def _draw_rung(
+    drawing: Drawing, name: str, risk: ResultWithInterval, y: float, risk_noun: str
+) -> None:
     assert risk.value is not None
-    drawing.row(y, name)
+    drawing.row_label(y, name)
     css_class, marker = STYLES_BY_RISK.get(name, ("s0", "dot"))
     marker_size, tooltip = 5.6 if name == "honest" else 4, _risk_text(name, risk, risk_noun)
-    drawing.estimate(
+    drawing.point_with_interval(
         risk.value, risk.interval, y, tooltip, css_class, shape=marker, size=marker_size
     )
 
 
-def _risk_text(name: str, risk: WithInterval, risk_noun: str) -> str:
-    text = f"{name} {risk_noun} {number(risk.value)}"
+def _risk_text(name: str, risk: ResultWithInterval, risk_noun: str) -> str:
+    text = f"{name} {risk_noun} {format_number(risk.value)}"
     return text if risk.interval is None else f"{text}, interval {risk.interval}"
 
 
-def _legend_entry(name: str, audit: Audit) -> Key:
+def _legend_entry(name: str, audit: Audit) -> LegendKey:
     if name == "honest":
-        interval_text = f", with its {percent(audit.confidence_level)} interval"
+        interval_text = f", with its {format_percent(audit.confidence_level)} interval"
         has_interval = audit.honest is not None and audit.honest.interval is not None
-        return Key(
+        return LegendKey(
             "s0",
             f"honest{interval_text if has_interval else ''}",
             "span" if has_interval else "point",
         )
     css_class, marker = STYLES_BY_RISK[name]
-    return Key(css_class, name, marker)
+    return LegendKey(css_class, name, marker)
 
 
 # ---------------------------------------------------------------- risks of all settings
@@ -114,11 +120,13 @@ def _legend_entry(name: str, audit: Audit) -> Key:
 
 def draw_settings(audit: Audit) -> Figure | None:
     """Draw the measured risks of all settings, the best first; return None for fewer than three."""
-    scale = audit.scale
+    score_scale = audit.scale
     numbered_risks = [(risk, c) for c, risk in enumerate(audit.risks) if risk is not None]
     if len(numbered_risks) < 3:
         return None
-    sorted_risks = sorted(numbered_risks, key=lambda pair: (scale.gap(pair[0]), pair[1]))
+    sorted_risks = sorted(
+        numbered_risks, key=lambda pair: (score_scale.convert_difference(pair[0]), pair[1])
+    )
     drawn_positions, median_risk = (
         evenly_spread_positions(len(sorted_risks)),
         float(np.median([risk for risk, _ in sorted_risks])),
@@ -130,38 +138,44 @@ def draw_settings(audit: Audit) -> Figure | None:
     drawing = Drawing(
         title="All settings that were tried",
         description=(
-            f"{len(sorted_risks)} measured {scale.noun}s from {number(sorted_risks[0][0])} to "
-            f"{number(sorted_risks[-1][0])}, median {number(median_risk)}; chosen was "
-            f"{setting_text(audit.claimed.params)} with {number(audit.claimed.value)}."
+            f"{len(sorted_risks)} measured {score_scale.noun}s from "
+            f"{format_number(sorted_risks[0][0])} to "
+            f"{format_number(sorted_risks[-1][0])}, median {format_number(median_risk)}; chosen "
+            "was "
+            f"{format_setting(audit.claimed.params)} with {format_number(audit.claimed.value)}."
         ),
         height=HEIGHT,
-        x=PixelScale.around([1, len(sorted_risks)], MARGIN, WIDTH - 14, margin=0.03),
-        y=PixelScale.around(axis_values, HEIGHT - MARGIN, 26),
+        x=PixelScale.from_values([1, len(sorted_risks)], MARGIN, DRAWING_WIDTH - 14, margin=0.03),
+        y=PixelScale.from_values(axis_values, HEIGHT - MARGIN, 26),
     )
-    drawing.left_axis(scale.axis_label(shorten(audit.claimed.scoring, 30)))
+    drawing.left_axis(score_scale.axis_label(shorten(audit.claimed.scoring, 30)))
     ticks = [position for position in drawing.x.ticks(6) if position >= 1]
     drawing.bottom_axis("settings, the best on the left", ticks)
     if honest_value is not None:
         drawing.horizontal_line(honest_value, "baseline")
-    within_one_error = set(audit.within_one_error)
+    near_best_candidates = set(audit.within_one_error)
     for position in drawn_positions:
         risk, candidate = sorted_risks[position]
-        css_class = "s0" if candidate in within_one_error else "hollow muted"
+        css_class = "s0" if candidate in near_best_candidates else "hollow muted"
         drawing.point(
             position + 1,
             risk,
             css_class,
-            f"{setting_text(audit.settings[candidate])}: {number(risk)}",
+            f"{format_setting(audit.settings[candidate])}: {format_number(risk)}",
             size=3,
         )
     for position, (risk, candidate) in enumerate(sorted_risks):
         if candidate == audit.chosen:
             drawing.point(position + 1, risk, "ring s0", size=7)
-    keys = [Key("s0", "within one standard error of the best")] if audit.within_one_error else []
-    keys += [Key("hollow muted", "other settings"), Key("s0", "chosen", "ring")]
+    legend_keys = (
+        [LegendKey("s0", "within one standard error of the best")] if audit.within_one_error else []
+    )
+    legend_keys += [LegendKey("hollow muted", "other settings"), LegendKey("s0", "chosen", "ring")]
     if honest_value is not None:
         honest_text = "roughly corrected" if audit.is_rough else f"honest {audit.scale.noun}"
-        keys.append(Key("baseline", f"{honest_text}: {number(honest_value)}", "line"))
+        legend_keys.append(
+            LegendKey("baseline", f"{honest_text}: {format_number(honest_value)}", "line")
+        )
     return Figure(
         name="settings",
         title="All settings that were tried",
@@ -171,17 +185,17 @@ def draw_settings(audit: Audit) -> Figure | None:
             "part of its lead to luck; filled points are within one standard error of it."
         ),
         table=_settings_table(audit, sorted_risks),
-        keys=tuple(keys),
+        keys=tuple(legend_keys),
     )
 
 
 def _settings_table(audit: Audit, sorted_risks: list[tuple[float, int]]) -> FigureTable:
-    within_one_error = set(audit.within_one_error)
+    near_best_candidates = set(audit.within_one_error)
     rows = [
         [
-            setting_text(audit.settings[candidate]),
-            number(risk),
-            "yes" if candidate in within_one_error else "no",
+            format_setting(audit.settings[candidate]),
+            format_number(risk),
+            "yes" if candidate in near_best_candidates else "no",
             "yes" if candidate == audit.chosen else "no",
         ]
         for risk, candidate in sorted_risks

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from truerisk.auditing.outcome import Audit, DeclaredOutcome
-from truerisk.core.formats import escape_and_truncate, number, rows_counted, signed_number
-from truerisk.report.assessment_page import MOST_CLASSES
+from truerisk.core.formats import (
+    describe_row_counts,
+    escape_and_truncate,
+    format_number,
+    signed_number,
+)
+from truerisk.report.assessment_page import MAX_COUNTED_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings
-from truerisk.report.figure import FigureTable, without_none
-from truerisk.report.layout import CLOSING, Headline, Page, Section, sentences
+from truerisk.report.figure import FigureTable, drop_none
+from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section, split_sentences
 from truerisk.report.methods_text import (
     REFERENCES,
-    Repeat,
-    level_and_ends,
-    reference_of,
-    value_and_interval,
+    ReproductionInfo,
+    describe_estimate,
+    describe_interval,
+    find_reference,
     versions_phrase,
 )
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import SEEN_RELATED_ROWS, setting_text
+from truerisk.results.sentences import RELATED_ROWS_BY_RELATION, format_setting
 
 ROUGH_REFERENCE = (
     "Tibshirani RJ, Tibshirani R (2009). A bias correction for the minimum error rate in "
@@ -27,14 +32,17 @@ ROUGH_REFERENCE = (
 )
 
 
-def draw_audit(audit: Audit) -> Page:
+def draw_audit_page(audit: Audit) -> Page:
     """Return the HTML page of an audit, with its headline, tables, figures and sentences."""
-    search, source = escape_and_truncate(audit.search, 60), escape_and_truncate(audit.source, 80)
-    scale, name = audit.scale, escape_and_truncate(audit.claimed.scoring, 40)
-    loss_or_score = f"Risks in {name} loss" if scale.perfect is None else f"Scores, {name}"
-    n_settings, has_few_classes = audit.n_candidates, len(audit.class_counts) <= MOST_CLASSES
+    search_name, source_text = (
+        escape_and_truncate(audit.search, 60),
+        escape_and_truncate(audit.source, 80),
+    )
+    score_scale, name = audit.scale, escape_and_truncate(audit.claimed.scoring, 40)
+    risk_label = f"Risks in {name} loss" if score_scale.perfect is None else f"Scores, {name}"
+    n_settings, has_few_classes = audit.n_candidates, len(audit.class_counts) <= MAX_COUNTED_CLASSES
     row_texts = (
-        [rows_counted(audit.n_rows, audit.class_counts if has_few_classes else {})]
+        [describe_row_counts(audit.n_rows, audit.class_counts if has_few_classes else {})]
         if audit.n_rows
         else []
     )
@@ -43,19 +51,21 @@ def draw_audit(audit: Audit) -> Page:
     ]
     values = {
         "eyebrow": "audit",
-        "title": f"{source}: audit of a {search}" if source else f"Audit of a {search}",
+        "title": f"{source_text}: audit of a {search_name}"
+        if source_text
+        else f"Audit of a {search_name}",
         "facts": [
             *row_texts,
             f"level {escape_and_truncate(audit.level, 20)}",
             f"{n_settings} setting{'s' if n_settings != 1 else ''}",
-            f"chosen {setting_text(audit.claimed.params)}",
+            f"chosen {format_setting(audit.claimed.params)}",
             audit.scale.name_for(audit.claimed.scoring),
         ],
         "headline": list(_headline(audit)),
-        "conclusion": sentences(audit.conclusion),
+        "conclusion": split_sentences(audit.conclusion),
         "findings": audit.findings,
         "risks": _risks_table(audit),
-        "risks_caption": f"{loss_or_score}, {scale.better} is better",
+        "risks_caption": f"{risk_label}, {score_scale.better} is better",
         "legend": _legend_lines(audit),
         "sections": tuple(_sections(audit)),
         "methods": " ".join(_methods_sentences(audit)),
@@ -67,28 +77,32 @@ def draw_audit(audit: Audit) -> Page:
 
 
 def _headline(audit: Audit) -> Iterator[Headline]:
-    claimed, is_rough, honest_risk = audit.claimed, audit.is_rough, audit.honest
+    claimed_risk, is_rough, honest_risk = audit.claimed, audit.is_rough, audit.honest
     name = "Roughly corrected" if is_rough else f"Report this {audit.scale.noun}"
     honest_value, interval = (
         (None, None) if honest_risk is None else (honest_risk.value, honest_risk.interval)
     )
-    interval_text = level_and_ends(interval)
-    yield Headline(name, number(honest_value), interval_text, "" if is_rough else "report")
+    interval_text = describe_interval(interval)
+    yield Headline(name, format_number(honest_value), interval_text, "" if is_rough else "report")
     yield Headline(
-        "The search claims", number(claimed.value), escape_and_truncate(claimed.method, 60)
+        "The search claims",
+        format_number(claimed_risk.value),
+        escape_and_truncate(claimed_risk.method, 60),
     )
     if audit.choosing is not None:
-        choice_only_text = number(audit.choosing.value)
+        choice_only_text = format_number(audit.choosing.value)
         yield Headline("Corrected for the choice alone", choice_only_text, "on splits that mix")
-    operands = ["corrected" if is_rough else "honest", "claimed"]
-    difference_text = " − ".join(operands if audit.scale.perfect is None else operands[::-1])
+    difference_terms = ["corrected" if is_rough else "honest", "claimed"]
+    difference_text = " − ".join(
+        difference_terms if audit.scale.perfect is None else difference_terms[::-1]
+    )
     yield Headline("Optimism", signed_number(audit.optimism, honest_value), difference_text)
     yield Headline("The claim", *_verdict(audit))
 
 
 def _verdict(audit: Audit) -> tuple[str, str]:
     if audit.refuted is None and audit.mixes:
-        return "unfounded", f"the tested models had seen {SEEN_RELATED_ROWS[audit.mixes]}"
+        return "unfounded", f"the tested models had seen {RELATED_ROWS_BY_RELATION[audit.mixes]}"
     if audit.refuted is None:
         return "open", "without an interval no claim can be refuted"
     if audit.refuted:
@@ -98,7 +112,7 @@ def _verdict(audit: Audit) -> tuple[str, str]:
 
 def _risks_table(audit: Audit) -> FigureTable:
     rows = [
-        [name, number(risk.value), str(risk.interval or "none"), risk.method]
+        [name, format_number(risk.value), str(risk.interval or "none"), risk.method]
         for name, risk in _named_risks(audit)
     ]
     return FigureTable.from_rows(("which", audit.scale.noun, "interval", "by"), rows)
@@ -107,12 +121,12 @@ def _risks_table(audit: Audit) -> FigureTable:
 def _named_risks(audit: Audit) -> list[tuple[str, RiskEstimate | DeclaredOutcome]]:
     """Return the known risks by name; at level "scores" the rough risk replaces the honest one."""
     honest_outcome = None if audit.is_rough else audit.honest
-    pairs = zip(
+    names_and_risks = zip(
         ("claimed", "choosing", "honest", "rough"),
         (audit.claimed, audit.choosing, honest_outcome, audit.rough),
         strict=True,
     )
-    return [(name, risk) for name, risk in pairs if risk is not None]
+    return [(name, risk) for name, risk in names_and_risks if risk is not None]
 
 
 def _legend_lines(audit: Audit) -> list[str]:
@@ -123,7 +137,7 @@ def _legend_lines(audit: Audit) -> list[str]:
     if audit.choosing is not None:
         legend_lines.append("choosing: corrected for the choice alone, on the splits of the search")
     if audit.mixes:
-        unseen_rows = SEEN_RELATED_ROWS[audit.mixes]
+        unseen_rows = RELATED_ROWS_BY_RELATION[audit.mixes]
         legend_lines.append(f"honest: the choice tested by models that have not seen {unseen_rows}")
     elif audit.level == "bbc":
         legend_lines.append("honest: the choice repeated on bootstrap samples, tested out of bag")
@@ -142,12 +156,12 @@ def _legend_lines(audit: Audit) -> list[str]:
 
 def _sections(audit: Audit) -> Iterator[Section]:
     yield Section("numbers", "The numbers")
-    if figures := without_none(draw_claim(audit), draw_settings(audit)):
+    if figures := drop_none(draw_claim(audit), draw_settings(audit)):
         introduction = (
             "The best of many scores looks better than it is, the more so the more there are."
         )
         yield Section("optimism", "Optimism", introduction, figures)
-    yield from CLOSING
+    yield from CLOSING_SECTIONS
 
 
 # ---------------------------------------------------------------- methods paragraph
@@ -155,7 +169,7 @@ def _sections(audit: Audit) -> Iterator[Section]:
 
 def _methods_sentences(audit: Audit) -> Iterator[str]:
     """Yield the sentences of the methods paragraph of an audit."""
-    n_settings, search, claimed = (
+    n_settings, search_name, claimed_risk = (
         audit.n_candidates,
         escape_and_truncate(audit.search, 60),
         audit.claimed,
@@ -164,8 +178,9 @@ def _methods_sentences(audit: Audit) -> Iterator[str]:
         f"compared {n_settings} settings and chose" if n_settings > 1 else "tried one setting,"
     )
     yield (
-        f"A {search} {comparison_text} {setting_text(claimed.params)}, with "
-        f"{audit.scale.name_for(claimed.scoring)} {number(claimed.value)} by the same scores "
+        f"A {search_name} {comparison_text} {format_setting(claimed_risk.params)}, with "
+        f"{audit.scale.name_for(claimed_risk.scoring)} {format_number(claimed_risk.value)} by the "
+        "same scores "
         "that it chose by."
     )
     if audit.honest is not None and audit.honest.value is not None and not audit.is_rough:
@@ -173,7 +188,7 @@ def _methods_sentences(audit: Audit) -> Iterator[str]:
     if audit.rough is not None:
         yield (
             "The correction of Tibshirani and Tibshirani, from the scores of the splits alone, "
-            f"gave {number(audit.rough.value)}."
+            f"gave {format_number(audit.rough.value)}."
         )
     if audit.refuted is not None:
         yield f"The claim lies {'outside' if audit.refuted else 'inside'} the interval."
@@ -181,13 +196,13 @@ def _methods_sentences(audit: Audit) -> Iterator[str]:
 
 
 def _honest_sentence(audit: Audit, honest_outcome: RiskEstimate | DeclaredOutcome) -> str:
-    risk_text = value_and_interval(honest_outcome)
+    risk_text = describe_estimate(honest_outcome)
     if audit.mixes:
-        text = f"Its splits tested models that saw {SEEN_RELATED_ROWS[audit.mixes]}"
-        if (choice_only := audit.choosing) is not None:
-            method_text = escape_and_truncate(choice_only.method, 80)
+        text = f"Its splits tested models that saw {RELATED_ROWS_BY_RELATION[audit.mixes]}"
+        if (choice_only_risk := audit.choosing) is not None:
+            method_text = escape_and_truncate(choice_only_risk.method, 80)
             text += f"; corrected for the choice alone ({method_text}) its "
-            text += f"{audit.scale.noun} would be {number(choice_only.value)}"
+            text += f"{audit.scale.noun} would be {format_number(choice_only_risk.value)}"
         method_text = escape_and_truncate(honest_outcome.method, 80)
         return f"{text}. Tested by models without these rows ({method_text}) it was {risk_text}."
     if audit.level == "bbc":
@@ -218,22 +233,22 @@ def _references(audit: Audit) -> list[str]:
     """Return the references of an audit's methods paragraph."""
     cited_references = [REFERENCES["nested"]] if audit.level in ("pairs", "nested") else []
     if audit.level == "bbc" and not audit.mixes:
-        cited_references = [reference_of("bbc")]
+        cited_references = [find_reference("bbc")]
     if audit.choosing is not None:
-        cited_references.append(reference_of(audit.choosing.method))
+        cited_references.append(find_reference(audit.choosing.method))
     interval = None if audit.honest is None else audit.honest.interval
     if interval is not None:
-        cited_references.append(reference_of(interval.method))
+        cited_references.append(find_reference(interval.method))
     cited_references = [reference for reference in dict.fromkeys(cited_references) if reference]
     return [*cited_references, *([ROUGH_REFERENCE] if audit.rough is not None else [])]
 
 
-def _repeat_info(audit: Audit) -> Repeat:
+def _repeat_info(audit: Audit) -> ReproductionInfo:
     """Return what repeats the audit: command or call, seed, data fingerprint and versions.
 
     If the audit used only the scores of the search, nothing is known about how they were computed.
     """
-    call, honest_risk = (
+    call_text, honest_risk = (
         "\n".join(
             escape_and_truncate(command_line, 1000) for command_line in audit.command.splitlines()
         ),
@@ -244,12 +259,12 @@ def _repeat_info(audit: Audit) -> Repeat:
         call_facts = {"seed": str(honest_risk.seed), "engine": honest_risk.engine}
         call_facts["data fingerprint"] = honest_risk.data_fingerprint
     argument_name = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
-    argument = "" if argument_name is None else f"{argument_name}={argument_name}, "
+    argument_text = "" if argument_name is None else f"{argument_name}={argument_name}, "
     data_arguments = "" if audit.level == "scores" else "X, y, "
     default_call = (
-        f"tr.audit(search, {data_arguments}{argument}level={audit.level!r}, "
+        f"tr.audit(search, {data_arguments}{argument_text}level={audit.level!r}, "
         f"confidence_level={audit.confidence_level:.15g})"
     )
-    return Repeat.from_call(
-        call or escape_and_truncate(default_call, 1000), call_facts, audit.versions
+    return ReproductionInfo.from_call(
+        call_text or escape_and_truncate(default_call, 1000), call_facts, audit.versions
     )

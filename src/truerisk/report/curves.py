@@ -9,28 +9,34 @@ from typing import Any
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core.arguments import is_number
-from truerisk.core.formats import escape_and_truncate, number
+from truerisk.core.formats import escape_and_truncate, format_number
 from truerisk.core.frozen import frozen
-from truerisk.report.figure import Figure, FigureTable, Key, evenly_spread_positions, without_none
+from truerisk.report.figure import (
+    Figure,
+    FigureTable,
+    LegendKey,
+    drop_none,
+    evenly_spread_positions,
+)
 from truerisk.report.svg import (
+    DRAWING_WIDTH,
     N_SHADES,
-    WIDTH,
     Drawing,
     PixelScale,
-    drawing_of_rows,
-    series,
-    shape,
+    make_row_drawing,
+    series_css_class,
+    series_marker_shape,
     shorten,
     tick_text,
 )
 from truerisk.results.results import RiskCurve
-from truerisk.results.sentences import setting_text
+from truerisk.results.sentences import format_setting
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
 # Smaller parameters, and larger ones than its inverse, are not drawn on a logarithmic axis.
 SMALLEST_LOGARITHMIC_VALUE = 1e-100
-MAX_MARKS = 48  # Maximum number of points of a line that show their setting as a tooltip.
-IN_ORDER = "setting, in the order of the grid"
+MAX_MARKED_SETTINGS = 48  # Maximum number of points of a line that show their setting as a tooltip.
+GRID_ORDER_LABEL = "setting, in the order of the grid"
 DECADES_FOR_LOGARITHMIC_AXIS = (
     2.0  # A parameter that spans more decades than this gets a logarithmic axis.
 )
@@ -39,18 +45,20 @@ SMALLEST_LABELLED_CELL = 40  # Minimum width of a heat map cell in which its num
 
 
 @frozen
-class Axis:
+class SettingAxis:
     """Horizontal positions of settings: values of the varying parameter, or order in the grid."""
 
     name: str
-    places: tuple[float, ...]
+    positions: tuple[float, ...]
     is_logarithmic: bool = False
 
     @classmethod
-    def from_settings(cls, settings: Sequence[Mapping[str, object]], x: str | None = None) -> Axis:
+    def from_settings(
+        cls, settings: Sequence[Mapping[str, object]], x: str | None = None
+    ) -> SettingAxis:
         """Place settings at the values of parameter `x`, by default of the only varying one."""
         varying_names = list(_varying_parameters(settings)) if x is None else [x]
-        grid_order_axis = cls(IN_ORDER, tuple(map(float, range(len(settings)))))
+        grid_order_axis = cls(GRID_ORDER_LABEL, tuple(map(float, range(len(settings)))))
         if len(varying_names) != 1:
             return grid_order_axis
         values = [setting.get(varying_names[0]) for setting in settings]
@@ -70,13 +78,13 @@ class Axis:
         )
 
     @property
-    def order(self) -> list[int]:
+    def setting_order(self) -> list[int]:
         """Indices of the settings, sorted by horizontal position from left to right."""
-        return sorted(range(len(self.places)), key=lambda c: self.places[c])
+        return sorted(range(len(self.positions)), key=lambda c: self.positions[c])
 
 
 def draw_curves(
-    name: str, learner: TunedLearner, document: Assessment, number_on_page: int
+    name: str, learner: TunedLearner, document: Assessment, learner_index: int
 ) -> tuple[Figure, ...]:
     """Draw a figure of risk curves for each loss; return () for a learner with one setting."""
     if len(learner.curve) < 2:
@@ -89,15 +97,17 @@ def draw_curves(
             curves_by_loss.setdefault(criterion_curve.common.named_scoring, {})[label] = (
                 criterion_curve
             )
-    heat_map = draw_heat(learner_name, curve, f"curve-{number_on_page}-heat")
+    heat_map = draw_heat_map(learner_name, curve, f"curve-{learner_index}-heat")
     figures = (
-        _draw_loss(learner_name, learner, loss_curves, document, f"curve-{number_on_page}-{i}")
+        _draw_loss_figure(
+            learner_name, learner, loss_curves, document, f"curve-{learner_index}-{i}"
+        )
         for i, loss_curves in enumerate(curves_by_loss.values())
     )
-    return without_none(heat_map, *figures)
+    return drop_none(heat_map, *figures)
 
 
-def _draw_loss(
+def _draw_loss_figure(
     learner_name: str,
     learner: TunedLearner,
     curves: Mapping[str, RiskCurve],
@@ -105,7 +115,7 @@ def _draw_loss(
     name: str,
 ) -> Figure | None:
     provenance = next(iter(curves.values())).common
-    loss, scale, tuning_curve, risk = (
+    loss, score_scale, tuning_curve, risk = (
         provenance.named_scoring,
         provenance.scale,
         learner.curve,
@@ -113,14 +123,14 @@ def _draw_loss(
     )
     banded_curve = tuning_curve if loss == tuning_curve.common.named_scoring else None
     honest_value = risk.value if loss == risk.named_scoring else None
-    loss_noun = scale.noun.capitalize()
+    loss_noun = score_scale.noun.capitalize()
     chosen_text = "; ".join(
-        f"{escape_and_truncate(label, 60)} chooses {setting_text(curve.best_params)} "
-        f"with {number(curve.values[curve.best])}"
+        f"{escape_and_truncate(label, 60)} chooses {format_setting(curve.best_params)} "
+        f"with {format_number(curve.values[curve.best])}"
         for label, curve in curves.items()
     )
     description = f"{loss_noun} of {len(tuning_curve)} settings of {learner_name}. {chosen_text}."
-    drawing = draw_lines(
+    drawing = draw_risk_curves(
         f"{loss_noun} curve of {learner_name}",
         description,
         curves,
@@ -129,18 +139,18 @@ def _draw_loss(
     )
     if drawing is None:
         return None
-    legend = keys_of(curves)
+    legend = make_legend_keys(curves)
     if honest_value is not None:
-        legend.append(Key("honest", f"honest {risk.scale.noun} of tuning", "line"))
+        legend.append(LegendKey("honest", f"honest {risk.scale.noun} of tuning", "line"))
     band_text = (
         " The band is ± 1 standard error."
         if banded_curve and (banded_curve.std_errors > 0).any()
         else ""
     )
-    chosen_text = setting_text(learner.setting)
+    chosen_text = format_setting(learner.setting)
     return Figure(
         name=name,
-        title=f"{learner_name}: {scale.name_for(loss)} against its settings",
+        title=f"{learner_name}: {score_scale.name_for(loss)} against its settings",
         drawing=drawing,
         caption=f"Rule {escape_and_truncate(document.rule, 40)} chose {chosen_text}.{band_text}",
         table=_curves_table(curves),
@@ -148,7 +158,7 @@ def _draw_loss(
     )
 
 
-def draw_lines(
+def draw_risk_curves(
     title: str,
     description: str,
     curves: Mapping[str, RiskCurve],
@@ -159,14 +169,14 @@ def draw_lines(
 ) -> Drawing | None:
     """Draw risk curves of the same settings in one loss, with a band around `banded_curve`."""
     first_curve = next(iter(curves.values()))
-    axis, provenance = Axis.from_settings(first_curve.candidates, x), first_curve.common
+    axis, provenance = SettingAxis.from_settings(first_curve.candidates, x), first_curve.common
     y_values = [v for curve in curves.values() for v in curve.values.tolist() if isfinite(v)]
     if not y_values:
         return None
     if banded_curve:
         y_values += [
-            value + sign * e
-            for value, e in _risks_and_errors(banded_curve).values()
+            value + sign * std_error
+            for value, std_error in _risks_and_errors(banded_curve).values()
             for sign in (-1, 1)
         ]
     y_values += [honest_value] if honest_value is not None else []
@@ -174,35 +184,38 @@ def draw_lines(
         title=title,
         description=description,
         height=HEIGHT,
-        x=PixelScale.around(axis.places, LEFT, WIDTH - 12, log=axis.is_logarithmic, margin=0.03),
-        y=PixelScale.around(y_values, BOTTOM, TOP),
+        x=PixelScale.from_values(
+            axis.positions, LEFT, DRAWING_WIDTH - 12, log=axis.is_logarithmic, margin=0.03
+        ),
+        y=PixelScale.from_values(y_values, BOTTOM, TOP),
     )
     drawing.left_axis(provenance.scale.axis_label(provenance.named_scoring))
     drawing.bottom_axis(axis.name, _ticks(axis))
     if honest_value is not None:
         drawing.horizontal_line(honest_value, "honest")
     if banded_curve:
-        errors = _risks_and_errors(banded_curve)
-        sorted_settings = [c for c in axis.order if c in errors]
+        risks_and_errors = _risks_and_errors(banded_curve)
+        sorted_settings = [c for c in axis.setting_order if c in risks_and_errors]
         if len(sorted_settings) > 1:
             sorted_settings = [
                 sorted_settings[index] for index in evenly_spread_positions(len(sorted_settings))
             ]
-            xs = [axis.places[c] for c in sorted_settings]
-            lows = [errors[c][0] - errors[c][1] for c in sorted_settings]
-            highs = [errors[c][0] + errors[c][1] for c in sorted_settings]
-            drawing.band(xs, lows, highs, "s0")
+            band_positions = [axis.positions[c] for c in sorted_settings]
+            lows = [risks_and_errors[c][0] - risks_and_errors[c][1] for c in sorted_settings]
+            highs = [risks_and_errors[c][0] + risks_and_errors[c][1] for c in sorted_settings]
+            drawing.band(band_positions, lows, highs, "s0")
     for index, (name, curve) in enumerate(curves.items()):
         _draw_line(drawing, escape_and_truncate(name, 60), curve, axis, index)
     return drawing
 
 
-def keys_of(curves: Iterable[str]) -> list[Key]:
+def make_legend_keys(curves: Iterable[str]) -> list[LegendKey]:
     """Return a legend entry for each curve, and for the setting that it chooses."""
     line_keys = [
-        Key(series(i), escape_and_truncate(name, 60), shape(i)) for i, name in enumerate(curves)
+        LegendKey(series_css_class(i), escape_and_truncate(name, 60), series_marker_shape(i))
+        for i, name in enumerate(curves)
     ]
-    return [*line_keys, Key("ring", "chosen by the criterion", "ring")]
+    return [*line_keys, LegendKey("ring", "chosen by the criterion", "ring")]
 
 
 def _risks_and_errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
@@ -212,25 +225,25 @@ def _risks_and_errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
 
 
 def _draw_line(
-    drawing: Drawing, name: str, curve: RiskCurve, axis: Axis, series_number: int
+    drawing: Drawing, name: str, curve: RiskCurve, axis: SettingAxis, series_number: int
 ) -> None:
     finite_values = {
         candidate: v for candidate, v in enumerate(curve.values.tolist()) if isfinite(v)
     }
-    finite_settings = [candidate for candidate in axis.order if candidate in finite_values]
+    finite_settings = [candidate for candidate in axis.setting_order if candidate in finite_values]
     drawn_settings = [finite_settings[i] for i in evenly_spread_positions(len(finite_settings))]
     if curve.best in finite_settings and curve.best not in drawn_settings:
         drawn_settings = sorted(
-            [*drawn_settings, curve.best], key=lambda candidate: axis.places[candidate]
+            [*drawn_settings, curve.best], key=lambda candidate: axis.positions[candidate]
         )
-    css_class = series(series_number)
+    css_class = series_css_class(series_number)
     drawing.line(
-        [axis.places[candidate] for candidate in drawn_settings],
+        [axis.positions[candidate] for candidate in drawn_settings],
         [finite_values[candidate] for candidate in drawn_settings],
         css_class,
     )
     marked_settings = [
-        drawn_settings[i] for i in evenly_spread_positions(len(drawn_settings), MAX_MARKS)
+        drawn_settings[i] for i in evenly_spread_positions(len(drawn_settings), MAX_MARKED_SETTINGS)
     ]
     for candidate in (
         marked_settings
@@ -238,35 +251,37 @@ def _draw_line(
         else [*marked_settings, curve.best]
     ):
         tooltip = (
-            f"{setting_text(curve.candidates[candidate])}: "
-            f"{number(finite_values[candidate])}{_error_text(curve, candidate)} ({name})"
+            f"{format_setting(curve.candidates[candidate])}: "
+            f"{format_number(finite_values[candidate])}{_error_text(curve, candidate)} ({name})"
         )
-        point = axis.places[candidate], finite_values[candidate]
-        drawing.point(*point, css_class, tooltip, shape=shape(series_number), size=3.2)
+        point = axis.positions[candidate], finite_values[candidate]
+        drawing.point(
+            *point, css_class, tooltip, shape=series_marker_shape(series_number), size=3.2
+        )
     if curve.best in finite_values:
         drawing.point(
-            axis.places[curve.best], finite_values[curve.best], f"ring {css_class}", size=7.5
+            axis.positions[curve.best], finite_values[curve.best], f"ring {css_class}", size=7.5
         )
 
 
 def _error_text(curve: RiskCurve, candidate: int) -> str:
     error = curve.std_errors[candidate]
-    return f" ± {number(error)}" if isfinite(error) else ""
+    return f" ± {format_number(error)}" if isfinite(error) else ""
 
 
-def _ticks(axis: Axis) -> list[float] | None:
+def _ticks(axis: SettingAxis) -> list[float] | None:
     """Return a tick for each setting's position if these are few whole numbers, else None."""
-    are_whole = all(p == int(p) for p in axis.places)
-    if axis.is_logarithmic or not are_whole or len(axis.places) > 9:
+    are_whole = all(p == int(p) for p in axis.positions)
+    if axis.is_logarithmic or not are_whole or len(axis.positions) > 9:
         return None
-    return sorted(set(axis.places))
+    return sorted(set(axis.positions))
 
 
 def _curves_table(curves: Mapping[str, RiskCurve]) -> FigureTable:
     header = ["setting", *(escape_and_truncate(name, 60) for name in curves)]
     settings = next(iter(curves.values())).candidates
     rows = [
-        [setting_text(setting), *(_risk_cell(curve, c) for curve in curves.values())]
+        [format_setting(setting), *(_risk_cell(curve, c) for curve in curves.values())]
         for c, setting in enumerate(settings)
     ]
     return FigureTable.from_rows(header, rows)
@@ -274,8 +289,8 @@ def _curves_table(curves: Mapping[str, RiskCurve]) -> FigureTable:
 
 def _risk_cell(curve: RiskCurve, candidate: int) -> str:
     rival_mark = " may be best (95 %)" if candidate in (curve.rivals or ()) else ""
-    mark = " ← chosen" if candidate == curve.best else rival_mark
-    return f"{number(curve.values[candidate])}{_error_text(curve, candidate)}{mark}"
+    choice_mark = " ← chosen" if candidate == curve.best else rival_mark
+    return f"{format_number(curve.values[candidate])}{_error_text(curve, candidate)}{choice_mark}"
 
 
 @frozen
@@ -286,7 +301,7 @@ class SettingGrid:
     column_parameter: str
     rows: tuple[object, ...]
     columns: tuple[object, ...]
-    setting_of_cell: dict[tuple[int, int], int]
+    setting_by_cell: dict[tuple[int, int], int]
 
     @classmethod
     def from_curve(cls, curve: RiskCurve) -> SettingGrid | None:
@@ -324,39 +339,43 @@ class SettingGrid:
         )
 
 
-def draw_heat(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
+def draw_heat_map(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
     """Draw a heat map of risks over two hyperparameters; return None unless exactly two vary."""
     grid = SettingGrid.from_curve(curve)
     known_risks = [v for v in curve.values.tolist() if isfinite(v)]
     if grid is None or not known_risks:
         return None
     low, high, risk_noun = min(known_risks), max(known_risks), curve.common.scale.noun
-    chosen_text = setting_text(curve.best_params)
+    chosen_text = format_setting(curve.best_params)
     n_rows, n_columns = len(grid.rows), len(grid.columns)
     title = f"{risk_noun.capitalize()}s of {learner_name} over two parameters"
     description = (
-        f"The smallest is {number(low)}, the largest {number(high)}; chosen: {chosen_text}."
+        f"The smallest is {format_number(low)}, the largest {format_number(high)}; chosen: "
+        f"{chosen_text}."
     )
-    x = PixelScale(0, n_columns, GRID_LEFT, WIDTH - 12)
-    drawing = drawing_of_rows(
+    x = PixelScale(0, n_columns, GRID_LEFT, DRAWING_WIDTH - 12)
+    drawing = make_row_drawing(
         title, description, x, n_rows, max(18, min(30, 300 // n_rows)), GRID_TOP
     )
-    is_wide = (x.end - x.start) / n_columns > SMALLEST_LABELLED_CELL
-    for cell, candidate in grid.setting_of_cell.items():
+    has_wide_cells = (x.end - x.start) / n_columns > SMALLEST_LABELLED_CELL
+    for cell, candidate in grid.setting_by_cell.items():
         value = curve.values[candidate]
-        share = 0.0 if not isfinite(value) or high == low else (value - low) / (high - low)
-        shade, tooltip = round(N_SHADES * share), f"{setting_text(curve.candidates[candidate])}: "
+        shade_fraction = 0.0 if not isfinite(value) or high == low else (value - low) / (high - low)
+        shade, tooltip = (
+            round(N_SHADES * shade_fraction),
+            f"{format_setting(curve.candidates[candidate])}: ",
+        )
         row, column = cell
-        drawing.cell(column, row, shade, tooltip + number(value))
-        if is_wide:
-            drawing.cell_text(column, row, shade, number(value, 3))
+        drawing.cell(column, row, shade, tooltip + format_number(value))
+        if has_wide_cells:
+            drawing.cell_text(column, row, shade, format_number(value, 3))
         if candidate == curve.best:
             drawing.frame(column, row)
     for i, row_value in enumerate(grid.rows):
-        drawing.row(i + 0.5, _cell_text(row_value), 10, "tick")
+        drawing.row_label(i + 0.5, _cell_text(row_value), 10, "tick")
     labelled_columns = range(0, n_columns, 1 + n_columns // 10)
     names = {j + 0.5: shorten(_cell_text(grid.columns[j]), 9) for j in labelled_columns}
-    drawing.bottom_names(names, grid.column_parameter)
+    drawing.column_labels(names, grid.column_parameter)
     drawing.left_axis(grid.row_parameter, ())
     return Figure(
         name=name,
@@ -366,7 +385,10 @@ def draw_heat(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
         f"{escape_and_truncate(curve.common.method, 60)}, while tuning). The frame marks the "
         f"chosen setting, {chosen_text}.",
         table=_grid_table(curve, grid),
-        keys=(Key("h0", number(low), "cell"), Key("h8", number(high), "cell")),
+        keys=(
+            LegendKey("h0", format_number(low), "cell"),
+            LegendKey("h8", format_number(high), "cell"),
+        ),
     )
 
 
@@ -397,7 +419,10 @@ def _grid_table(curve: RiskCurve, grid: SettingGrid) -> FigureTable:
     cells = [
         [
             _cell_text(row),
-            *(number(curve.values[grid.setting_of_cell[i, j]]) for j in range(len(grid.columns))),
+            *(
+                format_number(curve.values[grid.setting_by_cell[i, j]])
+                for j in range(len(grid.columns))
+            ),
         ]
         for i, row in enumerate(grid.rows)
     ]

@@ -12,7 +12,7 @@ from truerisk.core.frozen import frozen
 from truerisk.report.svg import Drawing
 
 MAX_TABLE_ROWS = 60  # Maximum number of rows of a table on the page; the JSON has all rows.
-MOST_POINTS = 400  # Maximum number of points of a line in a figure.
+MAX_LINE_POINTS = 400  # Maximum number of points of a line in a figure.
 
 
 @frozen
@@ -39,7 +39,7 @@ class FigureTable:
 
 
 @frozen
-class Key:
+class LegendKey:
     """Entry of a figure's legend: the style and kind of a mark, and its meaning."""
 
     css_class: str
@@ -56,7 +56,7 @@ class Figure:
     drawing: Drawing
     caption: str
     table: FigureTable
-    keys: tuple[Key, ...] = ()
+    keys: tuple[LegendKey, ...] = ()
     # Position of the point in the drawing that the slider of the page moves.
     slider_point: tuple[float, float] | None = None
     # Texts about the points of the figure at each x; a slider of the page selects one text.
@@ -68,7 +68,7 @@ class Figure:
         return self.drawing.svg(f"drawing-{self.name}", self.slider_point)
 
 
-def without_none(*figures: Figure | None) -> tuple[Figure, ...]:
+def drop_none(*figures: Figure | None) -> tuple[Figure, ...]:
     """Return the figures of an HTML page that exist, leaving out each None."""
     return tuple(figure for figure in figures if figure is not None)
 
@@ -78,34 +78,37 @@ def _is_number(cell: str) -> bool:
 
 
 # Maximum number of corners of a line. If a line has more, evenly spread corners are drawn.
-MOST_CORNERS = 4_000
+MAX_LINE_CORNERS = 4_000
 
 
-def corners(xs: np.ndarray, ys: np.ndarray) -> list[int]:
+def find_corner_indices(xs: np.ndarray, ys: np.ndarray) -> list[int]:
     """Return the indices of the points at which the line through the points (xs, ys) turns.
 
-    Points on a straight piece of the line are left out. If more than `MOST_CORNERS` corners remain,
-    that many are selected, evenly spread.
+    Points on a straight piece of the line are left out. If more than `MAX_LINE_CORNERS` corners
+    remain, that many are selected, evenly spread.
 
-    >>> corners(np.array([0, 0, 0, 0.5, 1]), np.array([0, 0.2, 0.4, 0.4, 1]))
+    >>> find_corner_indices(np.array([0, 0, 0, 0.5, 1]), np.array([0, 0.2, 0.4, 0.4, 1]))
     [0, 2, 3, 4]
     """
     dx, dy = np.diff(xs), np.diff(ys)
-    moving_steps = np.flatnonzero((dx != 0) | (dy != 0))
-    dx, dy = dx[moving_steps], dy[moving_steps]
-    lengths = np.abs(dx) + np.abs(dy)
-    has_turn = np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-9 * lengths[:-1] * lengths[1:]
+    nonzero_steps = np.flatnonzero((dx != 0) | (dy != 0))
+    dx, dy = dx[nonzero_steps], dy[nonzero_steps]
+    step_lengths = np.abs(dx) + np.abs(dy)
+    has_turn = (
+        np.abs(dx[:-1] * dy[1:] - dy[:-1] * dx[1:]) > 1e-9 * step_lengths[:-1] * step_lengths[1:]
+    )
     corner_positions = [
         0,
-        *(moving_steps[1:][has_turn]).tolist(),
+        *(nonzero_steps[1:][has_turn]).tolist(),
         *([len(xs) - 1] if len(xs) > 1 else []),
     ]
     return [
-        corner_positions[i] for i in evenly_spread_positions(len(corner_positions), MOST_CORNERS)
+        corner_positions[i]
+        for i in evenly_spread_positions(len(corner_positions), MAX_LINE_CORNERS)
     ]
 
 
-def evenly_spread_positions(n: int, max_positions: int = MOST_POINTS) -> list[int]:
+def evenly_spread_positions(n: int, max_positions: int = MAX_LINE_POINTS) -> list[int]:
     """Return at most `max_positions` of the indices 0 to n - 1, evenly spread, with both ends."""
     if n <= max_positions:
         return list(range(n))

@@ -9,13 +9,13 @@ import numpy as np
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.core.formats import escape_and_truncate, number, percent, signed_number
+from truerisk.core.formats import escape_and_truncate, format_number, format_percent, signed_number
 from truerisk.core.tables import five_numbers
-from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, drawing_of_rows, shorten
-from truerisk.results.interval import WithInterval
+from truerisk.report.figure import Figure, FigureTable, LegendKey
+from truerisk.report.svg import DRAWING_WIDTH, Drawing, PixelScale, make_row_drawing, shorten
+from truerisk.results.interval import ResultWithInterval
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import WHOLE_SEARCH, describe_honest_risk, setting_text
+from truerisk.results.sentences import WHOLE_SEARCH_LABEL, describe_honest_risk, format_setting
 
 ROW_HEIGHT = 34
 TOP_MARGIN = 14
@@ -25,125 +25,150 @@ MAX_LEARNERS = 12  # Maximum number of learners in the figure; its table has all
 MAX_BASELINE_DISTANCE_IN_RANGES = 1.0
 
 
-def draw_ladder(document: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
+def draw_ladder(assessment: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
     """Draw a row per learner: apparent, selected and honest risk; return None without risks."""
-    rated_learners = {n: o for n, o in document.ranked_learners.items() if o.risk.value is not None}
-    shown_learners = {name: rated_learners[name] for name in list(rated_learners)[:max_learners]}
-    if not shown_learners:
+    learners_with_risk = {
+        n: tuned_learner
+        for n, tuned_learner in assessment.ranked_learners.items()
+        if tuned_learner.risk.value is not None
+    }
+    drawn_learners = {
+        name: learners_with_risk[name] for name in list(learners_with_risk)[:max_learners]
+    }
+    if not drawn_learners:
         return None
-    choice = document.choice if document.choice and document.choice.value is not None else None
-    n_rows = len(shown_learners) + (choice is not None)
-    values = _axis_values(shown_learners.values(), choice, document)
+    choice_risk = (
+        assessment.choice if assessment.choice and assessment.choice.value is not None else None
+    )
+    n_rows = len(drawn_learners) + (choice_risk is not None)
+    values = _axis_values(drawn_learners.values(), choice_risk, assessment)
     # Most losses are never negative, so that the axis starts at 0 or above.
     # The axis of scores, and of a loss with negative values, starts anywhere.
-    has_free_start = min(values) < 0 or document.scale.perfect is not None
-    x = PixelScale.around(
-        values, LEFT_MARGIN, WIDTH - 14, floor_at=None if has_free_start else -0.004 * max(values)
+    has_free_axis_start = min(values) < 0 or assessment.scale.perfect is not None
+    x_scale = PixelScale.from_values(
+        values,
+        LEFT_MARGIN,
+        DRAWING_WIDTH - 14,
+        floor_at=None if has_free_axis_start else -0.004 * max(values),
     )
-    drawing = drawing_of_rows(
-        "Optimism ladder", _describe_ladder(document), x, n_rows, ROW_HEIGHT, TOP_MARGIN
+    drawing = make_row_drawing(
+        "Optimism ladder", _describe_ladder(assessment), x_scale, n_rows, ROW_HEIGHT, TOP_MARGIN
     )
-    direction_text = "" if document.scale.perfect is not None else ", lower is better"
+    direction_text = "" if assessment.scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(
-        f"{document.scale.axis_label(shorten(document.named_scoring, 30))}{direction_text}"
+        f"{assessment.scale.axis_label(shorten(assessment.named_scoring, 30))}{direction_text}"
     )
-    baseline = document.baseline
+    baseline = assessment.baseline
     if baseline is not None and baseline in values:
         drawing.vertical_line(baseline, "baseline")
-    for index, (name, learner) in enumerate(shown_learners.items()):
+    for index, (name, learner) in enumerate(drawn_learners.items()):
         _draw_rung(drawing, escape_and_truncate(name, 60), learner, index + 0.5)
-    if choice is not None:
-        drawing.row(len(shown_learners) + 0.5, WHOLE_SEARCH)
-        tooltip = f"{WHOLE_SEARCH}: honest {document.scale.noun}"
-        _draw_honest_risk(drawing, choice, len(shown_learners) + 0.5, tooltip)
-    scale, is_tuned = document.scale, document.tuned
-    selected_text = f"{document.selected_scale.selected_label.capitalize()}. " if is_tuned else ""
-    direction = "left to right" if scale.perfect is None else "right to left"
+    if choice_risk is not None:
+        drawing.row_label(len(drawn_learners) + 0.5, WHOLE_SEARCH_LABEL)
+        tooltip = f"{WHOLE_SEARCH_LABEL}: honest {assessment.scale.noun}"
+        _draw_honest_risk(drawing, choice_risk, len(drawn_learners) + 0.5, tooltip)
+    scale, is_tuned = assessment.scale, assessment.tuned
+    selected_label = (
+        f"{assessment.selected_scale.selected_label.capitalize()}. " if is_tuned else ""
+    )
+    optimism_direction = "left to right" if scale.perfect is None else "right to left"
     return Figure(
         name="ladder",
         title="From the flattering number to the honest one",
         drawing=drawing,
         caption=(
-            f"Apparent: the rows that were fitted, predicted again. {selected_text}Honest: "
-            f"{describe_honest_risk(scale.noun, document.tested_by, is_tuned=is_tuned)}, with its "
-            f"interval. The distance from {direction} is the optimism."
+            f"Apparent: the rows that were fitted, predicted again. {selected_label}Honest: "
+            f"{describe_honest_risk(scale.noun, assessment.tested_by, is_tuned=is_tuned)}, with "
+            "its "
+            f"interval. The distance from {optimism_direction} is the optimism."
         ),
-        table=_learners_table(document),
-        keys=_legend_entries(document, shown_learners.values(), baseline in values),
+        table=_learners_table(assessment),
+        keys=_legend_entries(assessment, drawn_learners.values(), baseline in values),
     )
 
 
 def _axis_values(
-    learners: Iterable[TunedLearner], choice: RiskEstimate | None, document: Assessment
+    learners: Iterable[TunedLearner], choice_risk: RiskEstimate | None, assessment: Assessment
 ) -> list[float]:
     """Return all risks and ends of intervals that the axis of the optimism ladder has to show."""
-    honest_risks = [learner.risk for learner in learners] + ([choice] if choice else [])
+    honest_risks = [learner.risk for learner in learners] + ([choice_risk] if choice_risk else [])
     all_values = [
         *(axis_value for estimate in honest_risks for axis_value in estimate.ends),
-        *(value_of(learner.selected) for learner in learners if learner.optimism is not None),
-        *(value_of(learner.apparent) for learner in learners),
+        *(value_or_none(learner.selected) for learner in learners if learner.optimism is not None),
+        *(value_or_none(learner.apparent) for learner in learners),
     ]
-    values = [v for v in all_values if v is not None]
-    baseline, margin = (
-        document.baseline,
+    values = [value for value in all_values if value is not None]
+    baseline, max_baseline_distance = (
+        assessment.baseline,
         MAX_BASELINE_DISTANCE_IN_RANGES * (max(values) - min(values)),
     )
-    if baseline is not None and min(values) - margin <= baseline <= max(values) + margin:
+    if (
+        baseline is not None
+        and min(values) - max_baseline_distance <= baseline <= max(values) + max_baseline_distance
+    ):
         values.append(baseline)  # A baseline further away would compress all other values.
     return values
 
 
 def _draw_rung(drawing: Drawing, name: str, learner: TunedLearner, y: float) -> None:
-    honest_estimate, apparent_value = learner.risk, value_of(learner.apparent)
-    selected_value = None if learner.optimism is None else value_of(learner.selected)
+    honest_estimate, apparent_value = learner.risk, value_or_none(learner.apparent)
+    selected_value = None if learner.optimism is None else value_or_none(learner.selected)
     risk_noun = learner.risk.scale.noun
-    drawing.row(y, name)
-    risks = [v for v in (honest_estimate.value, selected_value, apparent_value) if v is not None]
-    drawing.slope(min(risks), y, max(risks), y, "way")
+    drawing.row_label(y, name)
+    risks = [
+        value
+        for value in (honest_estimate.value, selected_value, apparent_value)
+        if value is not None
+    ]
+    drawing.segment(min(risks), y, max(risks), y, "way")
     _draw_honest_risk(drawing, honest_estimate, y, f"{name}: honest {risk_noun}")
     if selected_value is not None:
-        tooltip = f"{name}: selected {risk_noun} {number(selected_value)}"
+        tooltip = f"{name}: selected {risk_noun} {format_number(selected_value)}"
         drawing.point(selected_value, y, "hollow s1", tooltip, shape="diamond", size=3.8)
     if apparent_value is not None:
-        tooltip = f"{name}: apparent {risk_noun} {number(apparent_value)}"
+        tooltip = f"{name}: apparent {risk_noun} {format_number(apparent_value)}"
         drawing.point(apparent_value, y, "hollow muted", tooltip, size=3)
 
 
-def _draw_honest_risk(drawing: Drawing, estimate: WithInterval, y: float, tooltip: str) -> None:
+def _draw_honest_risk(
+    drawing: Drawing, estimate: ResultWithInterval, y: float, tooltip: str
+) -> None:
     if estimate.value is None:
         return
-    tooltip += f" {number(estimate.value)}"
+    tooltip += f" {format_number(estimate.value)}"
     tooltip += f", interval {estimate.interval}" if estimate.interval else ""
-    drawing.estimate(estimate.value, estimate.interval, y, tooltip, size=5.6)
+    drawing.point_with_interval(estimate.value, estimate.interval, y, tooltip, size=5.6)
 
 
-def _describe_ladder(document: Assessment) -> str:
-    best_learner = document.best_learner
+def _describe_ladder(assessment: Assessment) -> str:
+    best_learner = assessment.best_learner
     return (
-        f"{document.scale.noun.capitalize()}s of {len(document.learners)} learners. The best, "
-        f"{escape_and_truncate(document.best, 60)}: apparent "
-        f"{number(value_of(best_learner.apparent))}, selected "
-        f"{number(value_of(best_learner.selected))}, honest {number(best_learner.risk.value)}. "
+        f"{assessment.scale.noun.capitalize()}s of {len(assessment.learners)} learners. The best, "
+        f"{escape_and_truncate(assessment.best, 60)}: apparent "
+        f"{format_number(value_or_none(best_learner.apparent))}, selected "
+        f"{format_number(value_or_none(best_learner.selected))}, honest "
+        f"{format_number(best_learner.risk.value)}. "
         "The table below has all numbers."
     )
 
 
 def _legend_entries(
     document: Assessment, learners: Collection[TunedLearner], is_baseline_drawn: bool
-) -> tuple[Key, ...]:
+) -> tuple[LegendKey, ...]:
     legend = []
     if any(learner.apparent for learner in learners):
-        legend.append(Key("hollow muted", "apparent"))
+        legend.append(LegendKey("hollow muted", "apparent"))
     if any(learner.optimism is not None for learner in learners):
-        legend.append(Key("hollow s1", "selected", "diamond"))
-    level = percent(document.confidence_level)
-    legend.append(Key("s0", f"honest, with its {level} interval", "span"))
+        legend.append(LegendKey("hollow s1", "selected", "diamond"))
+    level_text = format_percent(document.confidence_level)
+    legend.append(LegendKey("s0", f"honest, with its {level_text} interval", "span"))
     if document.baseline is not None:
         baseline_text = (
-            f"{escape_and_truncate(document.baseline_rule or '', 60)}: {number(document.baseline)}"
+            f"{escape_and_truncate(document.baseline_rule or '', 60)}: "
+            f"{format_number(document.baseline)}"
         )
         legend.append(
-            Key(
+            LegendKey(
                 "baseline",
                 baseline_text if is_baseline_drawn else f"{baseline_text}, beyond the axis",
                 "line",
@@ -156,24 +181,26 @@ def _learners_table(document: Assessment) -> FigureTable:
     rows = [
         [
             escape_and_truncate(name, 60),
-            number(value_of(learner.apparent)),
-            number(value_of(learner.selected)),
-            number(learner.risk.value),
+            format_number(value_or_none(learner.apparent)),
+            format_number(value_or_none(learner.selected)),
+            format_number(learner.risk.value),
             str(learner.risk.interval or "none"),
             signed_number(learner.optimism, learner.risk.value),
         ]
         for name, learner in document.ranked_learners.items()
     ]
     if document.choice is not None:
-        choice = document.choice
-        choice_value = number(choice.value)
-        rows.append([WHOLE_SEARCH, "–", "–", choice_value, str(choice.interval or "none"), "–"])
+        choice_risk = document.choice
+        choice_value = format_number(choice_risk.value)
+        rows.append(
+            [WHOLE_SEARCH_LABEL, "–", "–", choice_value, str(choice_risk.interval or "none"), "–"]
+        )
     return FigureTable.from_rows(
         ("learner", "apparent", "selected", "honest", "interval", "optimism"), rows
     )
 
 
-def value_of(estimate: RiskEstimate | None) -> float | None:
+def value_or_none(estimate: RiskEstimate | None) -> float | None:
     """Return the value of an estimate, or None if there is no estimate."""
     return None if estimate is None else estimate.value
 
@@ -181,53 +208,56 @@ def value_of(estimate: RiskEstimate | None) -> float | None:
 BOX_ROW_HEIGHT, BOX_TOP_MARGIN = 38, 12
 
 
-def draw_boxes(document: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
+def draw_boxes(assessment: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
     """Draw a box plot of split risks per learner; return None if no learner had random splits."""
-    scale = document.scale
-    all_risks = {
-        name: tuple(scale.value(v) for v in risks.tolist() if isfinite(v))
-        for name, risks in document.monte_carlo.items()
+    scale = assessment.scale
+    finite_split_risks = {
+        name: tuple(scale.value(value) for value in risks.tolist() if isfinite(value))
+        for name, risks in assessment.monte_carlo.items()
     }
-    risks = {name: values for name, values in all_risks.items() if len(values) > 1}
+    risks = {name: values for name, values in finite_split_risks.items() if len(values) > 1}
     if not risks:
         return None
-    ordered_names = [name for name in document.ranking if name in risks]
-    ordered_names += [name for name in risks if name not in ordered_names]
-    drawn_names = ordered_names[:max_learners]
-    drawn_risks = [v for name in drawn_names for v in risks[name]]
+    learner_names = [name for name in assessment.ranking if name in risks]
+    learner_names += [name for name in risks if name not in learner_names]
+    drawn_names = learner_names[:max_learners]
+    drawn_risks = [value for name in drawn_names for value in risks[name]]
     risk_noun = scale.noun
-    has_free_start = min(drawn_risks) < 0 or scale.perfect is not None
+    has_free_axis_start = min(drawn_risks) < 0 or scale.perfect is not None
     title, descriptions = (
         f"{risk_noun.capitalize()}s of single splits",
         (_summary(name, risks[name]) for name in drawn_names),
     )
-    x = PixelScale.around(
-        drawn_risks, LEFT_MARGIN, WIDTH - 14, floor_at=None if has_free_start else -0.01
+    x_scale = PixelScale.from_values(
+        drawn_risks,
+        LEFT_MARGIN,
+        DRAWING_WIDTH - 14,
+        floor_at=None if has_free_axis_start else -0.01,
     )
-    drawing = drawing_of_rows(
-        title, "; ".join(descriptions), x, len(drawn_names), BOX_ROW_HEIGHT, BOX_TOP_MARGIN
+    drawing = make_row_drawing(
+        title, "; ".join(descriptions), x_scale, len(drawn_names), BOX_ROW_HEIGHT, BOX_TOP_MARGIN
     )
-    drawing.bottom_axis(f"{risk_noun} of one split ({shorten(document.named_scoring, 30)})")
+    drawing.bottom_axis(f"{risk_noun} of one split ({shorten(assessment.named_scoring, 30)})")
     for i, name in enumerate(drawn_names):
         five_values = five_numbers(risks[name])
-        drawing.row(i + 0.5, escape_and_truncate(name, 60))
+        drawing.row_label(i + 0.5, escape_and_truncate(name, 60))
         drawing.box(five_values, i + 0.5, 10, "s0", _summary(name, risks[name]))
         for outlier in sorted(
-            {v for v in risks[name] if not five_values[0] <= v <= five_values[4]}
+            {value for value in risks[name] if not five_values[0] <= value <= five_values[4]}
         ):
-            tooltip = f"{escape_and_truncate(name, 60)}: {number(outlier)}"
+            tooltip = f"{escape_and_truncate(name, 60)}: {format_number(outlier)}"
             drawing.point(outlier, i + 0.5, "hollow s0", tooltip, size=2.5)
     n_splits = max(len(values) for values in risks.values())
     rows = []
-    for name in ordered_names:
+    for name in learner_names:
         values = np.array(risks[name])
-        quartiles = [number(float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
+        quartiles = [format_number(float(q)) for q in np.quantile(values, [0, 0.25, 0.5, 0.75, 1])]
         rows.append(
             [
                 escape_and_truncate(name, 60),
                 str(len(values)),
                 *quartiles,
-                number(float(values.mean())),
+                format_number(float(values.mean())),
             ]
         )
     header = ("learner", "splits", "least", "first quartile", "median", "third quartile", "largest")
@@ -241,51 +271,63 @@ def draw_boxes(document: Assessment, max_learners: int | None = MAX_LEARNERS) ->
             "spread is that of single test sets, not the standard error of their mean."
         ),
         table=FigureTable.from_rows((*header, "mean"), rows),
-        keys=(Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")),
+        keys=(
+            LegendKey("s0", "quartiles, median, whiskers", "box"),
+            LegendKey("hollow s0", "beyond them"),
+        ),
     )
 
 
 def _summary(name: str, values: Sequence[float]) -> str:
     low, first_quartile, median, third_quartile, high = five_numbers(values)
     return (
-        f"{escape_and_truncate(name, 60)}: median {number(median)}, quartiles "
-        f"{number(first_quartile)} and "
-        f"{number(third_quartile)}, whiskers {number(low)} and {number(high)}"
+        f"{escape_and_truncate(name, 60)}: median {format_number(median)}, quartiles "
+        f"{format_number(first_quartile)} and "
+        f"{format_number(third_quartile)}, whiskers {format_number(low)} and {format_number(high)}"
     )
 
 
 BAR_ROW_HEIGHT, BAR_TOP_MARGIN = 30, 8
 
 
-def draw_stability(document: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
+def draw_stability(
+    assessment: Assessment, max_learners: int | None = MAX_LEARNERS
+) -> Figure | None:
     """Draw a bar per tuned learner, a segment per chosen setting; return None without a bar."""
     tuned_learners = {
         name: tuned_learner
-        for name, tuned_learner in document.ranked_learners.items()
+        for name, tuned_learner in assessment.ranked_learners.items()
         if len(tuned_learner.curve) > 1 and tuned_learner.stability.frequencies
     }
     if not tuned_learners:
         return None
-    shown_learners = {name: tuned_learners[name] for name in list(tuned_learners)[:max_learners]}
-    title, x = "Stability of the chosen settings", PixelScale(0, 100, LEFT_MARGIN, WIDTH - 16)
-    descriptions = (
-        f"{escape_and_truncate(n, 60)}: {o.stability.agreement:.0%} agree"
-        for n, o in shown_learners.items()
+    drawn_learners = {name: tuned_learners[name] for name in list(tuned_learners)[:max_learners]}
+    title, x_scale = (
+        "Stability of the chosen settings",
+        PixelScale(0, 100, LEFT_MARGIN, DRAWING_WIDTH - 16),
     )
-    drawing = drawing_of_rows(
-        title, "; ".join(descriptions), x, len(shown_learners), BAR_ROW_HEIGHT, BAR_TOP_MARGIN
+    descriptions = (
+        f"{escape_and_truncate(n, 60)}: {drawn_learner.stability.agreement:.0%} agree"
+        for n, drawn_learner in drawn_learners.items()
+    )
+    drawing = make_row_drawing(
+        title, "; ".join(descriptions), x_scale, len(drawn_learners), BAR_ROW_HEIGHT, BAR_TOP_MARGIN
     )
     drawing.bottom_axis("outer splits that chose the setting, %")
-    for i, (name, learner) in enumerate(shown_learners.items()):
-        drawing.row(i + 0.5, escape_and_truncate(name, 60))
+    for i, (name, learner) in enumerate(drawn_learners.items()):
+        drawing.row_label(i + 0.5, escape_and_truncate(name, 60))
         n_splits = sum(learner.stability.frequencies.values())
-        left_end = 0.0
-        for candidate, count in _sorted_choices(learner):
-            share = 100 * count / n_splits
+        segment_start = 0.0
+        for candidate, count in _sort_chosen_settings(learner):
+            percentage = 100 * count / n_splits
             css_class = "s0" if candidate == learner.curve.best else "other"
-            tooltip = f"{setting_text(learner.curve.candidates[candidate])}: {count} of {n_splits}"
-            drawing.bar(left_end, left_end + share, i + 0.2, i + 0.8, css_class, tooltip)
-            left_end += share
+            tooltip = (
+                f"{format_setting(learner.curve.candidates[candidate])}: {count} of {n_splits}"
+            )
+            drawing.bar(
+                segment_start, segment_start + percentage, i + 0.2, i + 0.8, css_class, tooltip
+            )
+            segment_start += percentage
     return Figure(
         name="stability",
         title="Whether other rows would have chosen the same",
@@ -296,25 +338,28 @@ def draw_stability(document: Assessment, max_learners: int | None = MAX_LEARNERS
             "the setting is arbitrary, and the honest number takes that into account."
         ),
         table=_choices_table(tuned_learners),
-        keys=(Key("s0", "the setting chosen on all rows", "cell"), Key("other", "others", "cell")),
+        keys=(
+            LegendKey("s0", "the setting chosen on all rows", "cell"),
+            LegendKey("other", "others", "cell"),
+        ),
     )
 
 
-def _sorted_choices(learner: TunedLearner) -> list[tuple[int, int]]:
+def _sort_chosen_settings(learner: TunedLearner) -> list[tuple[int, int]]:
     """Sort settings by how often splits chose them, after the setting chosen on all rows."""
-    counts, best_setting = learner.stability.frequencies, learner.curve.best
-    return sorted(counts.items(), key=lambda pair: (pair[0] != best_setting, -pair[1]))
+    split_counts, best_setting = learner.stability.frequencies, learner.curve.best
+    return sorted(split_counts.items(), key=lambda pair: (pair[0] != best_setting, -pair[1]))
 
 
 def _choices_table(tuned_learners: Mapping[str, TunedLearner]) -> FigureTable:
     rows = [
         [
             escape_and_truncate(name, 60),
-            setting_text(learner.curve.candidates[setting]),
+            format_setting(learner.curve.candidates[candidate]),
             f"{count} of {learner.stability.n_splits}",
-            "yes" if setting == learner.curve.best else "",
+            "yes" if candidate == learner.curve.best else "",
         ]
         for name, learner in tuned_learners.items()
-        for setting, count in _sorted_choices(learner)
+        for candidate, count in _sort_chosen_settings(learner)
     ]
     return FigureTable.from_rows(("learner", "setting", "outer splits", "chosen on all rows"), rows)

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from truerisk.core.errors import xml_text
+from truerisk.core.errors import escape_for_xml
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.report.figure import Figure
@@ -32,7 +32,7 @@ class Section:
     figures: tuple[Figure, ...] = ()
 
 
-CLOSING = Section("methods", "What was done"), Section("repeat", "How to repeat it")
+CLOSING_SECTIONS = Section("methods", "What was done"), Section("repeat", "How to repeat it")
 """The last two sections of every page, whose text the template of the page provides."""
 
 
@@ -46,7 +46,7 @@ class Headline:
     css_class: str = ""
 
 
-EMPTY_VALUES: Mapping[str, Any] = {
+TEMPLATE_DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(("facts", "headline", "findings", "references", "described", "notes"), ()),
     "methods": "",
     "repeat": None,
@@ -58,7 +58,7 @@ EMPTY_VALUES: Mapping[str, Any] = {
 class Page:
     """Name of a page's template, and the values that fill it."""
 
-    template: str
+    template_name: str
     values: Mapping[str, Any]
 
     @property
@@ -68,17 +68,17 @@ class Page:
         sections = *self.values["sections"], *validation_sections
         return tuple(figure for section in sections for figure in section.figures)
 
-    def rendered(self) -> str:
+    def render(self) -> str:
         """Return the HTML, whose security policy allows only the style and script of this page."""
-        template, values = template_of(self.template), {**EMPTY_VALUES, **self.values}
-        page: str = xml_text(template.render(values, nonce=""))
+        template, values = load_template(self.template_name), {**TEMPLATE_DEFAULTS, **self.values}
+        html_without_nonce: str = escape_for_xml(template.render(values, nonce=""))
         # No text on the page can contain the nonce, because it is a hash of the whole page.
         # Equal pages have equal nonces.
-        nonce = hashlib.sha256(page.encode("utf-8")).hexdigest()[:32]
-        return xml_text(template.render(values, nonce=nonce)) + "\n"
+        nonce = hashlib.sha256(html_without_nonce.encode("utf-8")).hexdigest()[:32]
+        return escape_for_xml(template.render(values, nonce=nonce)) + "\n"
 
 
-def sentences(text: str) -> list[str]:
+def split_sentences(text: str) -> list[str]:
     """Split a text into sentences, without breaking decimal numbers and names."""
     sentence_lines = text.replace(". ", ".\n").splitlines()
     return [
@@ -88,19 +88,19 @@ def sentences(text: str) -> list[str]:
     ]
 
 
-def today() -> str:
+def format_today() -> str:
     """Format today's date, or the date of SOURCE_DATE_EPOCH for reproducible builds."""
-    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    source_date_epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     date = (
-        datetime.fromtimestamp(int(epoch), UTC)
-        if epoch.isdecimal()
+        datetime.fromtimestamp(int(source_date_epoch), UTC)
+        if source_date_epoch.isdecimal()
         else datetime.now().astimezone()
     )
     return f"{date.day} {date:%B %Y}"
 
 
 @cache
-def template_of(name: str) -> Any:
+def load_template(name: str) -> Any:
     """Return a Jinja template, which is parsed once and escapes all inserted text."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
@@ -109,7 +109,7 @@ def template_of(name: str) -> Any:
         loader=FileSystemLoader(TEMPLATE_FOLDER), autoescape=True, undefined=StrictUndefined
     )
     environment.filters["clean"] = escape_and_truncate
-    environment.globals["today"] = today
+    environment.globals["today"] = format_today
     for label, file in (("css", "page.css"), ("marks", "marks.css"), ("js", "page.js")):
         environment.globals[label] = Markup((TEMPLATE_FOLDER / file).read_text(encoding="utf-8"))
     return environment.get_template(name)

@@ -6,21 +6,21 @@ import numpy as np
 
 from truerisk.assessment.assessment import Assessment
 from truerisk.assessment.tuned_learner import TunedLearner
-from truerisk.core.formats import dates_text, escape_and_truncate, number, percent
+from truerisk.core.formats import escape_and_truncate, format_dates, format_number, format_percent
 from truerisk.diagnostics.risk_over_time import RiskOverTime
-from truerisk.report.figure import Figure, FigureTable, Key
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, shorten
+from truerisk.report.figure import Figure, FigureTable, LegendKey
+from truerisk.report.svg import DRAWING_WIDTH, Drawing, PixelScale, shorten
 from truerisk.results.learning_curve import ExpectedRisk, LearningCurve
 
-HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
+DRAWING_HEIGHT, TOP_EDGE, BOTTOM_EDGE, LEFT_EDGE = 264, 30, 222, 52
 MIN_TICK_DISTANCE_IN_PIXELS = (
     34  # Minimum distance between two ticks, so that their labels do not overlap.
 )
 
 
-def draw_learning(
+def draw_learning_figure(
     curve: LearningCurve,
-    expected: tuple[ExpectedRisk, ...],
+    expected_risks: tuple[ExpectedRisk, ...],
     name: str = "",
     number_on_page: int = 0,
 ) -> Figure | None:
@@ -31,20 +31,22 @@ def draw_learning(
     scale, n_rows, caption = (
         last_estimate.scale,
         last_estimate.n_rows,
-        _expectation_text(curve, expected),
+        _expectation_text(curve, expected_risks),
     )
-    sizes = [*curve.sizes, *(estimate.n_train for estimate in expected[-1:])]
+    sizes = [*curve.sizes, *(estimate.n_train for estimate in expected_risks[-1:])]
     y_values = [
         axis_value
-        for estimate_or_expected in (*expected, *curve.estimates)
-        for axis_value in estimate_or_expected.ends
+        for risk_with_interval in (*expected_risks, *curve.estimates)
+        for axis_value in risk_with_interval.ends
     ]
     drawing = Drawing(
         title=f"Learning curve of {learner_name}",
         description=caption,
-        height=HEIGHT,
-        x=PixelScale.around([*sizes, n_rows], LEFT, WIDTH - 12, log=True, margin=0.03),
-        y=PixelScale.around(y_values, BOTTOM, TOP),
+        height=DRAWING_HEIGHT,
+        x=PixelScale.from_values(
+            [*sizes, n_rows], LEFT_EDGE, DRAWING_WIDTH - 12, log=True, margin=0.03
+        ),
+        y=PixelScale.from_values(y_values, BOTTOM_EDGE, TOP_EDGE),
     )
     drawing.left_axis(scale.axis_label(last_estimate.named_scoring))
     # Training sizes are labelled from the largest down, if the labels do not overlap.
@@ -57,86 +59,104 @@ def draw_learning(
             ticks.append(tick_value)
     drawing.bottom_axis("training rows, logarithmic", ticks[::-1])
     drawing.vertical_line(n_rows, "baseline")
-    _draw_law(drawing, expected)
+    _draw_power_law(drawing, expected_risks)
     for train_size, risk in zip(curve.sizes, curve.estimates, strict=True):
         if risk.value is None:
             continue
         if risk.interval is not None:
-            drawing.slope(train_size, risk.interval.low, train_size, risk.interval.high, "span s0")
+            drawing.segment(
+                train_size, risk.interval.low, train_size, risk.interval.high, "span s0"
+            )
         drawing.point(
-            train_size, risk.value, "s0", f"{train_size:g} rows: {number(risk.value)}", size=4
+            train_size,
+            risk.value,
+            "s0",
+            f"{train_size:g} rows: {format_number(risk.value)}",
+            size=4,
         )
     return Figure(
         name=f"learning-{number_on_page}",
         title=f"{learner_name}: {scale.name_for(last_estimate.named_scoring)} by training rows",
         drawing=drawing,
         caption=caption,
-        table=_sizes_table(curve, expected, scale.short_name(last_estimate.named_scoring)),
-        keys=_legend_entries(curve, bool(expected)),
+        table=_learning_curve_table(
+            curve, expected_risks, scale.short_name(last_estimate.named_scoring)
+        ),
+        keys=_legend_entries(curve, bool(expected_risks)),
     )
 
 
-def _expectation_text(curve: LearningCurve, expected: tuple[ExpectedRisk, ...]) -> str:
+def _expectation_text(curve: LearningCurve, expected_risks: tuple[ExpectedRisk, ...]) -> str:
     """Describe the expected risk with more rows, or say why the curve is not extrapolated."""
-    if not expected:
+    if not expected_risks:
         return f"The curve is not extrapolated: {escape_and_truncate(curve.lacking or '', 300)}"
-    last_expected, n_rows = expected[-1], curve.estimates[-1].n_rows
-    size_text = f"{last_expected.n_train:g} rows"
+    last_expected_risk, n_rows = expected_risks[-1], curve.estimates[-1].n_rows
+    size_text = f"{last_expected_risk.n_train:g} rows"
     rows_text = (
-        f"twice the rows ({last_expected.n_train:g})"
-        if last_expected.n_train == 2 * n_rows
+        f"twice the rows ({last_expected_risk.n_train:g})"
+        if last_expected_risk.n_train == 2 * n_rows
         else size_text
     )
-    return f"With {rows_text} expect {number(last_expected.value)} {_interval_text(last_expected)}."
+    return (
+        f"With {rows_text} expect {format_number(last_expected_risk.value)} "
+        f"{_interval_text(last_expected_risk)}."
+    )
 
 
 def _interval_text(risk: ExpectedRisk) -> str:
-    return f"[{number(risk.interval.low)}, {number(risk.interval.high)}]"
+    return f"[{format_number(risk.interval.low)}, {format_number(risk.interval.high)}]"
 
 
-def _draw_law(drawing: Drawing, expected: tuple[ExpectedRisk, ...]) -> None:
-    if not expected:
+def _draw_power_law(drawing: Drawing, expected_risks: tuple[ExpectedRisk, ...]) -> None:
+    if not expected_risks:
         return
-    xs = [expected_risk.n_train for expected_risk in expected]
-    intervals = [expected_risk.interval for expected_risk in expected]
-    drawing.band(xs, [band.low for band in intervals], [band.high for band in intervals], "s0")
-    values = [expected_risk.value for expected_risk in expected]
-    n_within = sum(not expected_risk.extrapolated for expected_risk in expected)
-    drawing.line(xs[:n_within], values[:n_within], "s0")
-    first_extrapolated = max(n_within - 1, 0)
-    drawing.line(xs[first_extrapolated:], values[first_extrapolated:], "s0 beyond")
+    train_sizes = [expected_risk.n_train for expected_risk in expected_risks]
+    intervals = [expected_risk.interval for expected_risk in expected_risks]
+    drawing.band(
+        train_sizes,
+        [interval.low for interval in intervals],
+        [interval.high for interval in intervals],
+        "s0",
+    )
+    values = [expected_risk.value for expected_risk in expected_risks]
+    n_interpolated = sum(not expected_risk.extrapolated for expected_risk in expected_risks)
+    drawing.line(train_sizes[:n_interpolated], values[:n_interpolated], "s0")
+    first_extrapolated = max(n_interpolated - 1, 0)
+    drawing.line(train_sizes[first_extrapolated:], values[first_extrapolated:], "s0 beyond")
 
 
-def _sizes_table(
-    curve: LearningCurve, expected: tuple[ExpectedRisk, ...], risk_name: str
+def _learning_curve_table(
+    curve: LearningCurve, expected_risks: tuple[ExpectedRisk, ...], risk_name: str
 ) -> FigureTable:
     rows = [
-        [f"{train_size:g}", number(risk.value), str(risk.interval or "none")]
+        [f"{train_size:g}", format_number(risk.value), str(risk.interval or "none")]
         for train_size, risk in zip(curve.sizes, curve.estimates, strict=True)
     ]
     rows += [
-        [f"{risk.n_train:g}", f"{number(risk.value)} (expected)", _interval_text(risk)]
-        for risk in expected
+        [f"{risk.n_train:g}", f"{format_number(risk.value)} (expected)", _interval_text(risk)]
+        for risk in expected_risks
         if risk.n_train > curve.sizes[-1]
     ]
     return FigureTable.from_rows(("training rows", risk_name, "interval"), rows)
 
 
-def _legend_entries(curve: LearningCurve, is_extrapolated: bool) -> tuple[Key, ...]:
-    level = percent(curve.confidence_level)
-    law_keys = (
-        [Key("s0", f"power law, with its {level} band; dashed: extrapolated", "band")]
+def _legend_entries(curve: LearningCurve, is_extrapolated: bool) -> tuple[LegendKey, ...]:
+    level_text = format_percent(curve.confidence_level)
+    power_law_keys = (
+        [LegendKey("s0", f"power law, with its {level_text} band; dashed: extrapolated", "band")]
         if is_extrapolated
         else []
     )
     return (
-        Key("s0", f"tuned on that many rows and tested on others, {level} interval", "span"),
-        *law_keys,
-        Key("baseline", f"all {curve.estimates[-1].n_rows} rows", "line"),
+        LegendKey(
+            "s0", f"tuned on that many rows and tested on others, {level_text} interval", "span"
+        ),
+        *power_law_keys,
+        LegendKey("baseline", f"all {curve.estimates[-1].n_rows} rows", "line"),
     )
 
 
-def draw_over_time(
+def draw_risk_over_time(
     name: str, learner: TunedLearner, document: Assessment, number_on_page: int
 ) -> Figure | None:
     """Draw the mean loss of each period of time; return None if rows have no times or losses."""
@@ -149,7 +169,7 @@ def draw_over_time(
         escape_and_truncate(risk_over_time.trend_sentence, 600),
     )
     values = [float(value) for value in risk_over_time.values]
-    band, period_starts, period_ends = (
+    band_limits, period_starts, period_ends = (
         _band_limits(risk_over_time),
         _time_texts(risk_over_time.starts),
         _time_texts(risk_over_time.ends),
@@ -159,10 +179,10 @@ def draw_over_time(
         description=(
             f"{n_periods} stretches from {period_starts[0]} to {period_ends[-1]}. {trend_text}"
         ),
-        height=HEIGHT,
-        x=PixelScale(0, n_periods, LEFT, WIDTH - 12),
-        y=PixelScale.around(
-            [*values, *(limit for limits in band for limit in limits)], BOTTOM, TOP
+        height=DRAWING_HEIGHT,
+        x=PixelScale(0, n_periods, LEFT_EDGE, DRAWING_WIDTH - 12),
+        y=PixelScale.from_values(
+            [*values, *(limit for limits in band_limits for limit in limits)], BOTTOM_EDGE, TOP_EDGE
         ),
     )
     drawing.left_axis(shorten(scale.axis_label(document.named_scoring), 60))
@@ -170,10 +190,11 @@ def draw_over_time(
     drawing.bottom_axis(
         "first time of a stretch", tick_periods, [period_starts[period] for period in tick_periods]
     )
-    if band:
+    if band_limits:
         period_edges = [float(edge) for period in range(n_periods) for edge in (period, period + 1)]
         lows, highs = (
-            [v for v in limit_pair for _ in range(2)] for limit_pair in zip(*band, strict=True)
+            [band_limit for band_limit in limit_series for _ in range(2)]
+            for limit_series in zip(*band_limits, strict=True)
         )
         drawing.band(period_edges, lows, highs, "s0")
     honest_value = learner.risk.value
@@ -185,25 +206,29 @@ def draw_over_time(
             period + 0.5,
             value,
             "s0",
-            f"{period_starts[period]} to {period_ends[period]}: {number(value)}",
+            f"{period_starts[period]} to {period_ends[period]}: {format_number(value)}",
             size=4,
         )
-    bands = [f"[{number(low)}, {number(high)}]" for low, high in band] or ["none"] * n_periods
+    band_texts = [
+        f"[{format_number(low)}, {format_number(high)}]" for low, high in band_limits
+    ] or ["none"] * n_periods
     columns = (
         period_starts,
         period_ends,
-        map(number, values),
-        bands,
+        map(format_number, values),
+        band_texts,
         map(str, risk_over_time.n_rows.tolist()),
     )
     header = ("from", "to", scale.short_name(document.named_scoring), "band", "rows")
     mean_noun = "loss" if scale.perfect is None else "score"
-    legend = [Key("s0", f"mean {mean_noun} of a stretch of time")]
+    legend = [LegendKey("s0", f"mean {mean_noun} of a stretch of time")]
     if risk_over_time.low is not None:
-        level = percent(risk_over_time.confidence_level)
-        legend.append(Key("s0", f"{level} band of each stretch by itself", "band"))
+        level_text = format_percent(risk_over_time.confidence_level)
+        legend.append(LegendKey("s0", f"{level_text} band of each stretch by itself", "band"))
     if honest_value is not None:
-        legend.append(Key("baseline", f"honest {scale.noun}: {number(honest_value)}", "line"))
+        legend.append(
+            LegendKey("baseline", f"honest {scale.noun}: {format_number(honest_value)}", "line")
+        )
     return Figure(
         name=f"over-time-{number_on_page}",
         title=f"{learner_name}: {shorten(scale.name_for(document.named_scoring), 60)} over time",
@@ -224,5 +249,5 @@ def _band_limits(risk_over_time: RiskOverTime) -> list[tuple[float, float]]:
 def _time_texts(times: np.ndarray) -> list[str]:
     """Format times as text: dates as they are written, numbers with six digits."""
     if times.dtype.kind == "M":
-        return [str(text) for text in dates_text(times)]
+        return [str(text) for text in format_dates(times)]
     return [f"{float(time):.6g}" for time in times]

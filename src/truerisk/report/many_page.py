@@ -6,15 +6,15 @@ from collections.abc import Iterator
 
 from truerisk.comparison.many_comparison import (
     ManyComparison,
-    p_text,
+    format_p_value,
     pairs_table,
     splits_table,
 )
 from truerisk.core.formats import escape_and_truncate, join_first_words
 from truerisk.report.figure import FigureTable
-from truerisk.report.layout import CLOSING, Headline, Page, Section
-from truerisk.report.many_figures import draw_effects, draw_ranks, draw_values
-from truerisk.report.methods_text import Repeat
+from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section
+from truerisk.report.many_figures import draw_pair_differences, draw_ranks, draw_values_heat_map
+from truerisk.report.methods_text import ReproductionInfo
 
 RANKS_REFERENCE = (
     "Demšar J (2006). Statistical comparisons of classifiers over multiple data sets. Journal "
@@ -32,7 +32,7 @@ PAIRED_TESTS_REFERENCE = (
     "Benavoli A, Corani G, Mangili F (2016). Should we really use post-hoc tests based on "
     "mean-ranks? Journal of Machine Learning Research 17(5):1–10."
 )
-SHIFT_REFERENCE = (
+HODGES_LEHMANN_REFERENCE = (
     "Hodges JL, Lehmann EL (1963). Estimates of location based on rank tests. Annals of "
     "Mathematical Statistics 34:598–611."
 )
@@ -42,7 +42,7 @@ BAYES_REFERENCE = (
     "Research 18(77):1–36."
 )
 
-SPLITS_REFERENCE = (
+CORRELATED_SPLITS_REFERENCE = (
     "Corani G, Benavoli A, Demšar J, Mangili F, Zaffalon M (2017). Statistical comparison of "
     "classifiers through Bayesian hierarchical modelling. Machine Learning 106:1817–1837."
 )
@@ -55,7 +55,7 @@ PAIRS_CAPTION = (
 )
 
 
-def draw_many(comparison: ManyComparison) -> Page:
+def draw_comparison_page(comparison: ManyComparison) -> Page:
     """Return the HTML page of a comparison of methods over data sets."""
     n_data_sets, n_methods = len(comparison.data_sets), len(comparison.methods)
     name = escape_and_truncate(comparison.name, 80)
@@ -100,25 +100,34 @@ def _headline(comparison: ManyComparison) -> Iterator[Headline]:
         "report",
     )
     friedman_test = comparison.friedman
-    yield Headline("All alike?", p_text(friedman_test.p_value), f"Friedman's test, {friedman_test}")
-    n_different = sum(pair.p_holm < comparison.terms.alpha for pair in comparison.pairs)
-    yield Headline("Told apart", f"{n_different} of {len(comparison.pairs)}", "pairs, after Holm")
-    difference_text = f"{comparison.critical_difference:.2f}"
-    yield Headline("Critical difference", difference_text, "of average ranks (Nemenyi)")
+    yield Headline(
+        "All alike?", format_p_value(friedman_test.p_value), f"Friedman's test, {friedman_test}"
+    )
+    n_significant_pairs = sum(pair.p_holm < comparison.terms.alpha for pair in comparison.pairs)
+    yield Headline(
+        "Told apart", f"{n_significant_pairs} of {len(comparison.pairs)}", "pairs, after Holm"
+    )
+    critical_difference_text = f"{comparison.critical_difference:.2f}"
+    yield Headline("Critical difference", critical_difference_text, "of average ranks (Nemenyi)")
 
 
 def _sections(comparison: ManyComparison) -> Iterator[Section]:
     ranks_figure = draw_ranks(comparison)
     if ranks_figure is None:
-        yield Section("numbers", "Values", "", (draw_values(comparison),))
+        yield Section("numbers", "Values", "", (draw_values_heat_map(comparison),))
     else:
         introduction = "Ranks within each data set, 1 for the best, averaged over data sets."
         yield Section(
-            "numbers", "Ranks and values", introduction, (ranks_figure, draw_values(comparison))
+            "numbers",
+            "Ranks and values",
+            introduction,
+            (ranks_figure, draw_values_heat_map(comparison)),
         )
         introduction = "How much two methods differ, and how sure that is."
-        yield Section("pairs", "Two methods at a time", introduction, (draw_effects(comparison),))
-    yield from CLOSING
+        yield Section(
+            "pairs", "Two methods at a time", introduction, (draw_pair_differences(comparison),)
+        )
+    yield from CLOSING_SECTIONS
 
 
 def _has_split_results(comparison: ManyComparison) -> bool:
@@ -137,7 +146,7 @@ def _methods_sentences(comparison: ManyComparison) -> Iterator[str]:
         f"We compared {n_methods} methods ({names}) on {n_data_sets} data sets by their "
         f"{escape_and_truncate(comparison.quantity, 60)}."
     )
-    yield _missing_sentence(comparison)
+    yield _missing_values_sentence(comparison)
     if comparison.is_ranked:
         yield _tests_sentences(comparison)
         if _has_split_results(comparison):
@@ -156,21 +165,21 @@ def _methods_sentences(comparison: ManyComparison) -> Iterator[str]:
     yield f"Computed with truerisk {version}, seed {comparison.terms.random_state}."
 
 
-def _missing_sentence(comparison: ManyComparison) -> str:
+def _missing_values_sentence(comparison: ManyComparison) -> str:
     n_missing = sum(value is None for row in comparison.values for value in row)
     if not n_missing:
         return "Every method had a value on every data set."
     n_cells = len(comparison.data_sets) * len(comparison.methods)
     if comparison.terms.missing == "last":
-        rule_text = (
+        missing_rule_text = (
             "a method without a value was ranked last, and differences were taken where both had "
             "one"
         )
     else:
-        rule_text = (
+        missing_rule_text = (
             f"only the {comparison.n_compared} data sets with values of all methods took part"
         )
-    return f"{n_missing} of {n_cells} values were missing; {rule_text}."
+    return f"{n_missing} of {n_cells} values were missing; {missing_rule_text}."
 
 
 def _tests_sentences(comparison: ManyComparison) -> str:
@@ -204,13 +213,13 @@ def _references(comparison: ManyComparison) -> list[str]:
         F_TEST_REFERENCE,
         HOLM_REFERENCE,
         *pair_references,
-        SHIFT_REFERENCE,
+        HODGES_LEHMANN_REFERENCE,
         BAYES_REFERENCE,
-        *([SPLITS_REFERENCE] if _has_split_results(comparison) else []),
+        *([CORRELATED_SPLITS_REFERENCE] if _has_split_results(comparison) else []),
     ]
 
 
-def _repeat_info(comparison: ManyComparison) -> Repeat:
+def _repeat_info(comparison: ManyComparison) -> ReproductionInfo:
     """Return the call and the package versions that repeat the comparison of the page's values."""
     arguments = [
         f"better={escape_and_truncate(comparison.terms.better, 20)!r}",
@@ -230,4 +239,4 @@ def _repeat_info(comparison: ManyComparison) -> Repeat:
     call = "\n".join(
         ["tr.compare_many(", "    scores,", *(f"    {argument}," for argument in arguments), ")"]
     )
-    return Repeat.from_call(call, {}, comparison.versions)
+    return ReproductionInfo.from_call(call, {}, comparison.versions)

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from truerisk.assessment.assessment import Assessment
-from truerisk.core.formats import escape_and_truncate, join_words, number, percent
+from truerisk.core.formats import escape_and_truncate, format_number, format_percent, join_words
 from truerisk.core.frozen import frozen
 from truerisk.intervals import IntervalForm, as_form, names
-from truerisk.report.ladder import value_of
-from truerisk.results.interval import Interval, WithInterval
+from truerisk.report.ladder import value_or_none
+from truerisk.results.interval import Interval, ResultWithInterval
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import setting_text
-from truerisk.validation.checklists.study_words import cautions
+from truerisk.results.sentences import format_setting
+from truerisk.validation.checklists.study_words import describe_cautions
 from truerisk.validation.measures import Measured
 
 REFERENCES = {
@@ -29,14 +29,16 @@ REFERENCES = {
 
 
 @frozen
-class Repeat:
+class ReproductionInfo:
     """Call, facts (such as the seed) and package versions that reproduce the numbers of a page."""
 
     call: str
     facts: tuple[tuple[str, str], ...]
 
     @classmethod
-    def from_call(cls, call: str, facts: Mapping[str, str], versions: Mapping[str, str]) -> Repeat:
+    def from_call(
+        cls, call: str, facts: Mapping[str, str], versions: Mapping[str, str]
+    ) -> ReproductionInfo:
         """Build a Repeat from the call, the facts that it depends on, and versions of packages."""
         all_facts = {
             **facts,
@@ -52,98 +54,110 @@ class Repeat:
         )
 
 
-def methods_paragraph(document: Assessment) -> str:
+def methods_paragraph(assessment: Assessment) -> str:
     """Return the methods paragraph of an assessment."""
-    risk_noun = document.scale.short_name(document.named_scoring)
+    risk_noun = assessment.scale.short_name(assessment.named_scoring)
     sentences = [
-        _comparison_sentence(document),
-        _nesting_sentence(document),
-        _risk_sentence(document),
+        _comparison_sentence(assessment),
+        _nesting_sentence(assessment),
+        _risk_sentence(assessment),
     ]
-    if document.choice is not None:
+    if assessment.choice is not None:
         sentences.append(
             f"With the choice among learners repeated in every split, the {risk_noun} was "
-            f"{value_and_interval(document.choice)}."
+            f"{describe_estimate(assessment.choice)}."
         )
-    if document.baseline is not None:
+    if assessment.baseline is not None:
         baseline_rule = (
-            escape_and_truncate(document.baseline_rule or "", 80) or "the best constant answer"
+            escape_and_truncate(assessment.baseline_rule or "", 80) or "the best constant answer"
         )
-        sentences.append(f"The {risk_noun} of {baseline_rule} was {number(document.baseline)}.")
-    auc, name = honest_rank(document, "auc"), document.named_ranks.get("auc")
-    if auc is not None and auc.value is not None and name != document.named_scoring:
-        sentences.append(f"The area under the ROC curve was {value_and_interval(auc)}.")
-    caution_sentences = cautions(
-        [interval_form.name for interval_form in _interval_forms(document)]
+        sentences.append(
+            f"The {risk_noun} of {baseline_rule} was {format_number(assessment.baseline)}."
+        )
+    auc, name = honest_ranking_score(assessment, "auc"), assessment.named_ranks.get("auc")
+    if auc is not None and auc.value is not None and name != assessment.named_scoring:
+        sentences.append(f"The area under the ROC curve was {describe_estimate(auc)}.")
+    caution_sentences = describe_cautions(
+        [interval_form.name for interval_form in _interval_forms(assessment)]
     )
     version_sentence = (
-        f"{versions_phrase(document.best_learner.risk.versions)}, seed {document.seed}."
+        f"{versions_phrase(assessment.best_learner.risk.versions)}, seed {assessment.seed}."
     )
     return " ".join(
-        [*sentences, *_learning_sentences(document), *caution_sentences, version_sentence]
+        [*sentences, *_learning_sentences(assessment), *caution_sentences, version_sentence]
     )
 
 
-def _learning_sentences(document: Assessment) -> list[str]:
+def _learning_sentences(assessment: Assessment) -> list[str]:
     """Return sentences on the measured learning curves and the best learner's expected risk."""
-    if all(learner.learning_curve is None for learner in document.learners.values()):
+    if all(learner.learning_curve is None for learner in assessment.learners.values()):
         return []
     text = "Learning curves were measured on nested subsamples of the training rows, tuned anew on "
     text += "each, and fitted by an inverse power law."
-    expected = document.best_learner.expected
-    if not expected:
+    expected_risks = assessment.best_learner.expected
+    if not expected_risks:
         return [text]
-    last_expected, interval = expected[-1], expected[-1].interval
-    quantity = (
+    last_expected_risk, interval = expected_risks[-1], expected_risks[-1].interval
+    quantity_text = (
         "a risk of"
-        if document.scale.perfect is None
-        else escape_and_truncate(document.named_scoring, 40)
+        if assessment.scale.perfect is None
+        else escape_and_truncate(assessment.named_scoring, 40)
     )
-    expectation = (
-        f"With {last_expected.n_train:g} rows, {escape_and_truncate(document.best, 60)} is "
-        f"expected to have {quantity} "
+    expectation_text = (
+        f"With {last_expected_risk.n_train:g} rows, {escape_and_truncate(assessment.best, 60)} is "
+        f"expected to have {quantity_text} "
     )
-    expectation += f"{number(last_expected.value)} ({percent(interval.confidence_level)} band "
-    return [text, f"{expectation}{number(interval.low)} to {number(interval.high)})."]
+    expectation_text += (
+        f"{format_number(last_expected_risk.value)} ({format_percent(interval.confidence_level)} "
+        "band "
+    )
+    return [
+        text,
+        f"{expectation_text}{format_number(interval.low)} to {format_number(interval.high)}).",
+    ]
 
 
-def _comparison_sentence(document: Assessment) -> str:
-    n_learners, n_rows = len(document.learners), document.n_rows
-    learners = document.ranked_learners
+def _comparison_sentence(assessment: Assessment) -> str:
+    n_learners, n_rows = len(assessment.learners), assessment.n_rows
+    learners = assessment.ranked_learners
     learner_names = join_words(
         [
             f"{escape_and_truncate(name, 60)} ({_settings_text(len(learner.curve))})"
             for name, learner in learners.items()
         ]
     )
-    opening = (
+    sentence_start = (
         f"We compared {n_learners} learners on {n_rows} rows:"
         if n_learners > 1
         else f"On {n_rows} rows we tested"
     )
     tuning_method, loss = (
-        _method_text(document.tuned_by),
-        escape_and_truncate(document.named_scoring, 40),
+        _method_text(assessment.tuned_by),
+        escape_and_truncate(assessment.named_scoring, 40),
     )
-    loss += " loss" if document.scale.perfect is None else ""
-    rule = escape_and_truncate(document.rule, 40)
-    if not document.tuned:
-        return f"{opening} {learner_names}, by {loss}."
+    loss += " loss" if assessment.scale.perfect is None else ""
+    rule = escape_and_truncate(assessment.rule, 40)
+    if not assessment.tuned:
+        return f"{sentence_start} {learner_names}, by {loss}."
     return (
-        f"{opening} {learner_names}. Settings were chosen by {tuning_method} ({loss}, rule {rule})."
+        f"{sentence_start} {learner_names}. Settings were chosen by {tuning_method} ({loss}, "
+        f"rule {rule})."
     )
 
 
-def _nesting_sentence(document: Assessment) -> str:
-    outer_method, inner_method = _method_text(document.tested_by), _method_text(document.tuned_by)
-    is_in_pairs, risk_noun = document.tested_by == "pairs", document.scale.noun
-    outer_method = inner_method if is_in_pairs else outer_method
-    if all(len(learner.curve) == 1 for learner in document.learners.values()):
+def _nesting_sentence(assessment: Assessment) -> str:
+    outer_method, inner_method = (
+        _method_text(assessment.tested_by),
+        _method_text(assessment.tuned_by),
+    )
+    is_tested_by_pairs, risk_noun = assessment.tested_by == "pairs", assessment.scale.noun
+    outer_method = inner_method if is_tested_by_pairs else outer_method
+    if all(len(learner.curve) == 1 for learner in assessment.learners.values()):
         return (
             f"The {risk_noun} of each learner was estimated by {outer_method}, on rows that took "
             "no part in its fit and on the same splits for all."
         )
-    if is_in_pairs:
+    if is_tested_by_pairs:
         return (
             f"The {risk_noun} of each tuned learner was estimated by nested {inner_method} on one "
             "set of folds: every fold, and every pair of folds, was left out once. A fold was "
@@ -157,34 +171,34 @@ def _nesting_sentence(document: Assessment) -> str:
     )
 
 
-def _risk_sentence(document: Assessment) -> str:
-    best_learner = document.best_learner
-    learner_noun = "best learner" if len(document.learners) > 1 else "learner"
-    is_tuned, is_loss = best_learner.selected is not None, document.scale.perfect is None
-    quantity = (
-        "an estimated risk of" if is_loss else escape_and_truncate(document.named_scoring, 40)
+def _risk_sentence(assessment: Assessment) -> str:
+    best_learner = assessment.best_learner
+    learner_noun = "best learner" if len(assessment.learners) > 1 else "learner"
+    is_tuned, is_loss = best_learner.selected is not None, assessment.scale.perfect is None
+    quantity_text = (
+        "an estimated risk of" if is_loss else escape_and_truncate(assessment.named_scoring, 40)
     )
     tuning_noun = "risk" if is_loss else "score"
-    selected_text = (
+    selected_risk_text = (
         f"; the {tuning_noun} by which its setting was chosen was "
-        f"{number(value_of(best_learner.selected))}"
+        f"{format_number(value_or_none(best_learner.selected))}"
         if is_tuned
         else ""
     )
     learner_text = (
-        f"{escape_and_truncate(document.best, 60)} ({setting_text(best_learner.setting)})"
+        f"{escape_and_truncate(assessment.best, 60)} ({format_setting(best_learner.setting)})"
     )
     return (
-        f"The {learner_noun} was {learner_text}, with {quantity} "
-        f"{value_and_interval(best_learner.risk)}{selected_text}."
+        f"The {learner_noun} was {learner_text}, with {quantity_text} "
+        f"{describe_estimate(best_learner.risk)}{selected_risk_text}."
     )
 
 
-def honest_rank(document: Assessment, name: str) -> RiskEstimate | Measured | None:
+def honest_ranking_score(assessment: Assessment, name: str) -> RiskEstimate | Measured | None:
     """Return the best learner's honest "auc" or "average-precision", or None if not computed."""
-    if name not in document.named_ranks:
-        return None if document.validation is None else document.validation.measure(name)
-    return document.of_ranks(name)
+    if name not in assessment.named_ranks:
+        return None if assessment.validation is None else assessment.validation.measure(name)
+    return assessment.of_ranks(name)
 
 
 def versions_phrase(versions: Mapping[str, str]) -> str:
@@ -197,32 +211,35 @@ def versions_phrase(versions: Mapping[str, str]) -> str:
     )
 
 
-def references(document: Assessment) -> list[str]:
+def assessment_references(assessment: Assessment) -> list[str]:
     """Return the references of the methods paragraph of an assessment."""
     cited_references = [REFERENCES["nested"], REFERENCES["cv"]]
-    if document.rule == "1-se":
+    if assessment.rule == "1-se":
         cited_references.append(REFERENCES["1-se"])
-    cited_references += [interval_form.reference for interval_form in _interval_forms(document)]
-    learners = document.learners.values()
+    cited_references += [interval_form.reference for interval_form in _interval_forms(assessment)]
+    learners = assessment.learners.values()
     if any(learner.learning_curve is not None for learner in learners):
         cited_references.append(REFERENCES["learning"])
-    methods = [document.tuned_by, *(name for learner in learners for name in learner.criteria)]
-    if any("632" in method for method in methods):
-        cited_references.append(reference_of("bootstrap-.632"))
+    method_names = [
+        assessment.tuned_by,
+        *(name for learner in learners for name in learner.criteria),
+    ]
+    if any("632" in method_name for method_name in method_names):
+        cited_references.append(find_reference("bootstrap-.632"))
     return list(dict.fromkeys(cited_references))
 
 
-def reference_of(interval: str) -> str:
+def find_reference(interval: str) -> str:
     """Return the publication of an interval or method by its name, or "" if there is none."""
     name = interval.removesuffix("-grouped")
     return as_form(name).reference if name in names() else REFERENCES.get(name, "")
 
 
-def _interval_forms(document: Assessment) -> list[IntervalForm[Any]]:
+def _interval_forms(assessment: Assessment) -> list[IntervalForm[Any]]:
     """Return the interval formulas that the page reports, in the order of their registry."""
-    estimates: list[RiskEstimate | Measured] = [*document.risks.values()]
-    estimates += [document.choice] if document.choice else []
-    auc = honest_rank(document, "auc")
+    estimates: list[RiskEstimate | Measured] = [*assessment.risks.values()]
+    estimates += [assessment.choice] if assessment.choice else []
+    auc = honest_ranking_score(assessment, "auc")
     intervals = [estimate.interval for estimate in (*estimates, *([] if auc is None else [auc]))]
     used_names = {
         interval.method.removesuffix("-grouped") for interval in intervals if interval is not None
@@ -230,52 +247,54 @@ def _interval_forms(document: Assessment) -> list[IntervalForm[Any]]:
     return [as_form(name) for name in names() if name in used_names]
 
 
-def repeat_info(document: Assessment) -> Repeat:
+def reproduction_info(assessment: Assessment) -> ReproductionInfo:
     """Return what reproduces an assessment: command or call, seed, fingerprints and versions."""
-    risk, learners = document.best_learner.risk, document.ranked_learners.values()
+    risk, learners = assessment.best_learner.risk, assessment.ranked_learners.values()
     call = "\n".join(
-        escape_and_truncate(command_line, 1000) for command_line in document.command.splitlines()
+        escape_and_truncate(command_line, 1000) for command_line in assessment.command.splitlines()
     )
     call_facts = {
-        "seed": str(document.seed),
+        "seed": str(assessment.seed),
         "data fingerprint": risk.data_fingerprint,
         "plan fingerprint": risk.plan_fingerprint,
         "engines": ", ".join(sorted({learner.risk.engine for learner in learners})),
     }
-    return Repeat.from_call(call or _call_text(document), call_facts, risk.versions)
+    return ReproductionInfo.from_call(call or _call_text(assessment), call_facts, risk.versions)
 
 
-def _call_text(document: Assessment) -> str:
-    learners = document.ranked_learners
+def _call_text(assessment: Assessment) -> str:
+    learners = assessment.ranked_learners
     learner_names = ", ".join(repr(escape_and_truncate(name, 60)) for name in learners)
     criteria = dict.fromkeys(label for learner in learners.values() for label in learner.criteria)
-    method_names = [document.tuned_by, *criteria]
-    interval = f" interval={document.interval!r}," if document.interval else ""
-    curves = [
+    method_names = [assessment.tuned_by, *criteria]
+    interval = f" interval={assessment.interval!r}," if assessment.interval else ""
+    curve_learners = [
         escape_and_truncate(name, 60)
         for name, learner in learners.items()
         if learner.learning_curve is not None
     ]
-    level, arguments_given = document.confidence_level, dict(document.given)
-    further_scores = arguments_given.pop(
+    level, given_arguments = assessment.confidence_level, dict(assessment.given)
+    further_scores = given_arguments.pop(
         "scores", None
     )  # This key exists in documents of version 1.
     scoring = (
-        f"[{document.scoring!r}, *{further_scores}]" if further_scores else repr(document.scoring)
+        f"[{assessment.scoring!r}, *{further_scores}]"
+        if further_scores
+        else repr(assessment.scoring)
     )
-    scoring = arguments_given.pop("scoring", scoring)
+    scoring = given_arguments.pop("scoring", scoring)
     call_lines = [
         f"learners = {{...}}  # {learner_names}",
-        f"tr.assess(learners, X, y, cv={method_names!r}, outer={document.tested_by!r},",
-        *(f"          {argument}," for argument in arguments(arguments_given)),
-        f"          rule={document.rule!r}, scoring={scoring},{interval}",
-        *([f"          learning_curve={curves!r},"] if curves else []),
-        f"          confidence_level={level:.15g}, random_state={document.seed})",
+        f"tr.assess(learners, X, y, cv={method_names!r}, outer={assessment.tested_by!r},",
+        *(f"          {argument}," for argument in format_arguments(given_arguments)),
+        f"          rule={assessment.rule!r}, scoring={scoring},{interval}",
+        *([f"          learning_curve={curve_learners!r},"] if curve_learners else []),
+        f"          confidence_level={level:.15g}, random_state={assessment.seed})",
     ]
     return "\n".join(escape_and_truncate(call_line, 1000) for call_line in call_lines)
 
 
-def arguments(argument_texts: Mapping[str, str]) -> list[str]:
+def format_arguments(argument_texts: Mapping[str, str]) -> list[str]:
     """Format the arguments as they appear in a function call, omitting those without a name."""
     return [f"{name}={text}" for name, text in argument_texts.items() if name.isidentifier()]
 
@@ -289,16 +308,16 @@ def _method_text(name: str) -> str:
     return f"{cleaned_name} cross-validation" if cleaned_name.endswith("-fold") else cleaned_name
 
 
-def value_and_interval(estimate: WithInterval | Measured) -> str:
+def describe_estimate(estimate: ResultWithInterval | Measured) -> str:
     """Format an estimated risk for a sentence, with its interval and the interval's name."""
     interval = estimate.interval
     name = "" if interval is None else f", {escape_and_truncate(interval.method, 40)}"
-    return f"{number(estimate.value)} ({level_and_ends(interval)}{name})"
+    return f"{format_number(estimate.value)} ({describe_interval(interval)}{name})"
 
 
-def level_and_ends(interval: Interval | None) -> str:
+def describe_interval(interval: Interval | None) -> str:
     """Format an interval for a sentence, or say that there is none."""
     if interval is None:
         return "no interval"
-    level = percent(interval.confidence_level)
-    return f"{level} interval {number(interval.low)} to {number(interval.high)}"
+    level_text = format_percent(interval.confidence_level)
+    return f"{level_text} interval {format_number(interval.low)} to {format_number(interval.high)}"

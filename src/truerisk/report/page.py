@@ -14,49 +14,49 @@ from markupsafe import Markup
 from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
-from truerisk.core.errors import BadData, xml_text
+from truerisk.core.errors import BadData, escape_for_xml
 from truerisk.core.formats import escape_and_truncate
-from truerisk.report.assessment_page import draw_page
-from truerisk.report.audit_page import draw_audit
+from truerisk.report.assessment_page import draw_assessment_page
+from truerisk.report.audit_page import draw_audit_page
 from truerisk.report.figure import Figure, FigureTable
-from truerisk.report.layout import Page, Section, template_of
-from truerisk.report.many_page import draw_many
-from truerisk.report.panels import is_report
-from truerisk.report.record_figures import figures_of
-from truerisk.report.svg import N_SERIES, WIDTH, Drawing
-from truerisk.report.validation_page import draw_validation
-from truerisk.results.json_values import schema_of
+from truerisk.report.layout import Page, Section, load_template
+from truerisk.report.many_page import draw_comparison_page
+from truerisk.report.panels import is_experiment_report
+from truerisk.report.record_figures import draw_figures
+from truerisk.report.svg import DRAWING_WIDTH, N_SERIES, Drawing
+from truerisk.report.validation_page import draw_validation_page
+from truerisk.results.json_values import read_schema_name
 from truerisk.results.records import Record
 from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.validation.validation import Validation
 
 PAGE_FUNCTIONS: dict[type[Record], Callable[[Any], Page]] = {
-    Assessment: draw_page,
-    Audit: draw_audit,
-    Validation: draw_validation,
-    ManyComparison: draw_many,
+    Assessment: draw_assessment_page,
+    Audit: draw_audit_page,
+    Validation: draw_validation_page,
+    ManyComparison: draw_comparison_page,
 }
 
 
-def page_of(record: Any) -> Page:
+def build_page(record: Any) -> Page:
     """Return the HTML page of a result; a class without a page of its own gets a general page."""
-    for cls, draw_own_page in PAGE_FUNCTIONS.items():
+    for cls, page_function in PAGE_FUNCTIONS.items():
         if isinstance(record, cls):
-            return draw_own_page(record)
+            return page_function(record)
     is_estimate = isinstance(record, RiskEstimate)
     blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
     fact_texts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
-    if is_report(record):
+    if is_experiment_report(record):
         command_text = f"truerisk reproduce {record.name}"
         fact_texts = [command_text, f"{record.replicates} {record.unit}", f"seed {record.seed}"]
     name = re.sub(r"(?<=[a-z])([A-Z])", lambda m: f" {m[1].lower()}", type(record).__name__)
     values = {
         "eyebrow": "result",
-        "title": record.title if is_report(record) else name,
+        "title": record.title if is_experiment_report(record) else name,
         "facts": fact_texts,
         "findings": record.findings if isinstance(record, RiskEstimate | RiskCurve) else (),
         "conclusion": [] if "\n" in text else [escape_and_truncate(text, 4000)],
-        "sections": [Section("numbers", "Numbers", "", figures_of(record))],
+        "sections": [Section("numbers", "Numbers", "", draw_figures(record))],
         "blocks": [
             (
                 FigureTable.from_rows(block.head, block.rows),
@@ -71,12 +71,12 @@ def page_of(record: Any) -> Page:
 
 def draw_record(record: Any) -> str:
     """Return the page of a result as HTML."""
-    return page_of(record).rendered()
+    return build_page(record).render()
 
 
-def read_any(content: Any) -> Record:
+def result_from_dict(content: Any) -> Record:
     """Build a result from `to_dict` values; raise BadData if its class has no page of its own."""
-    schema = schema_of(content)
+    schema = read_schema_name(content)
     for cls in PAGE_FUNCTIONS:
         if cls.schema.partition("/")[0] == schema:
             return cls.from_dict(content)
@@ -87,18 +87,18 @@ def read_any(content: Any) -> Record:
     )
 
 
-MARKS = Path(__file__).parent / "marks.css"
-LIGHT = (
+MARKS_CSS_PATH = Path(__file__).parent / "marks.css"
+LIGHT_CSS = (
     "--paper:#ffffff;--ink:#1c2329;--muted:#56616b;--hair:#e8ebed;--line:#c3cad0;--s0:#1d5f96;--s1:#b4531c;"
     "--s2:#2f7a55;--s3:#7a4a92;--s4:#8a6a10;--s5:#5b6770;"
 )
-COLOURS = dict(pair.split(":") for pair in LIGHT.split(";") if pair)
-SERIES = tuple(COLOURS[f"--s{i}"] for i in range(N_SERIES))
-DARK = (
+LIGHT_COLOURS = dict(pair.split(":") for pair in LIGHT_CSS.split(";") if pair)
+SERIES_COLOURS = tuple(LIGHT_COLOURS[f"--s{i}"] for i in range(N_SERIES))
+DARK_CSS = (
     "--ink:#e4e8eb;--muted:#a3aeb7;--hair:#272e34;--line:#46505a;--s0:#7db7e8;--s1:#f0a36b;"
     "--s2:#7ccba2;--s3:#c79be0;--s4:#d9bd5e;--s5:#a9b4bd;"
 )
-NOTEBOOK = (
+NOTEBOOK_CSS = (
     "--paper:var(--jp-layout-color0,Canvas);--ink:var(--jp-content-font-color1,CanvasText);"
     "--hair:var(--jp-border-color3,#8883);max-width:1140px;display:grid;gap:14px 28px;"
     "grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));"
@@ -108,27 +108,29 @@ NOTEBOOK = (
 
 def svg_file_text(figure: Figure) -> str:
     """Return a figure as the text of an SVG file, with title and legend, in light colours."""
-    rules = MARKS.read_text(encoding="utf-8")
-    rules = re.sub(r"var\((--\w+)\)", lambda name: COLOURS[name[1]], rules)
-    text: str = template_of("figure.svg").render(f=figure, rules=Markup(rules), width=WIDTH)
-    return xml_text(text) + "\n"
+    css_rules = MARKS_CSS_PATH.read_text(encoding="utf-8")
+    css_rules = re.sub(r"var\((--\w+)\)", lambda name: LIGHT_COLOURS[name[1]], css_rules)
+    text: str = load_template("figure.svg").render(
+        f=figure, rules=Markup(css_rules), width=DRAWING_WIDTH
+    )
+    return escape_for_xml(text) + "\n"
 
 
 def picture(result: Any) -> str:
     """Return the figures of a result with their legends as HTML, or "" if it has no figure."""
-    figures = figures_of(result)
+    figures = draw_figures(result)
     if not figures:
         return ""
     style = (
-        f".truerisk-picture{{{LIGHT}{NOTEBOOK}}}"
-        f"@media (prefers-color-scheme:dark){{.truerisk-picture{{{DARK}}}}}"
-        f".truerisk-picture{{{MARKS.read_text(encoding='utf-8')}}}"
+        f".truerisk-picture{{{LIGHT_CSS}{NOTEBOOK_CSS}}}"
+        f"@media (prefers-color-scheme:dark){{.truerisk-picture{{{DARK_CSS}}}}}"
+        f".truerisk-picture{{{MARKS_CSS_PATH.read_text(encoding='utf-8')}}}"
     )
     figures_and_svgs = [
         (figure, figure.drawing.svg(_drawing_name(figure.drawing))) for figure in figures
     ]
-    text: str = template_of("picture.html").render(style=Markup(style), drawn=figures_and_svgs)
-    return xml_text(text)
+    text: str = load_template("picture.html").render(style=Markup(style), drawn=figures_and_svgs)
+    return escape_for_xml(text)
 
 
 def _drawing_name(drawing: Drawing) -> str:

@@ -8,38 +8,38 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
 from truerisk.core.tables import five_numbers
-from truerisk.report.figure import Figure, FigureTable, Key
+from truerisk.report.figure import Figure, FigureTable, LegendKey
 from truerisk.report.svg import (
+    DRAWING_WIDTH,
     N_SERIES,
     N_SHADES,
-    WIDTH,
     Drawing,
     Mark,
     PixelScale,
-    drawing_of_rows,
-    series,
+    make_row_drawing,
+    series_css_class,
 )
 
 if TYPE_CHECKING:  # Pages of other results are drawn without importing the experiments.
     from truerisk.experiments.figures import Panel, Report, Series
 
 N_CELLS_PER_AXIS = 40  # Number of cells along each axis of a plot of point counts.
-REACH = 2.0  # Number of standard errors on each side of a band.
-LEFT_EDGE, RIGHT_EDGE, TOP_EDGE, BOTTOM_EDGE = 52, WIDTH - 12, 30, 300
+BAND_STD_ERRORS = 2.0  # Number of standard errors on each side of a band.
+LEFT_EDGE, RIGHT_EDGE, TOP_EDGE, BOTTOM_EDGE = 52, DRAWING_WIDTH - 12, 30, 300
 NAME_MARGIN = 150  # Left margin of rows that have names.
 ROW_HEIGHT = 30
 STYLE_PATTERN = re.compile(r"(C\d|[bgrcmk])?([o.s^v])?(--|-\.|-|:)?")
-COLOURS = {"b": "s0", "r": "s1", "g": "s2", "m": "s3", "c": "s4", "k": "ink"}
-SHAPES = {"o": "dot", ".": "dot", "s": "square", "^": "up", "v": "down"}
-DASHES = {"--": "beyond", "-.": "mixed", ":": "dotted", "-": "solid"}
-BANDS_CAPTION = f"Bands and whiskers: {REACH:g} standard errors to either side."
+CSS_CLASS_BY_COLOUR = {"b": "s0", "r": "s1", "g": "s2", "m": "s3", "c": "s4", "k": "ink"}
+SHAPE_BY_MARKER = {"o": "dot", ".": "dot", "s": "square", "^": "up", "v": "down"}
+CSS_CLASS_BY_DASH = {"--": "beyond", "-.": "mixed", ":": "dotted", "-": "solid"}
+BANDS_CAPTION = f"Bands and whiskers: {BAND_STD_ERRORS:g} standard errors to either side."
 
 
 @frozen(eq=False)
-class Line:
+class LineSeries:
     """A line or points of a figure, with the fields of an experiment's `Series`."""
 
     label: str
@@ -52,20 +52,20 @@ class Line:
 
 
 @frozen(eq=False)
-class Lines:
+class LinesPanel:
     """Several lines on one pair of axes, with the fields of an experiment's `Panel`."""
 
     title: str
     x_label: str
     y_label: str
-    series: tuple[Line, ...]
+    series: tuple[LineSeries, ...]
     kind: str = "lines"
     names: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
     steps: tuple[str, ...] = ()
 
 
-def is_report(result: Any) -> bool:
+def is_experiment_report(result: Any) -> bool:
     """Return True for the report of an experiment, which has panels."""
     return str(getattr(result, "schema", "")).startswith("truerisk.reproduction/")
 
@@ -73,7 +73,7 @@ def is_report(result: Any) -> bool:
 def draw_panels(report: Report) -> tuple[Figure, ...]:
     """Draw a figure for each panel of an experiment's report, in the order of the report."""
     return tuple(
-        _panel_figure(
+        _draw_panel(
             panel,
             f"{figure.name}-{panel_number}" if len(figure.panels) > 1 else figure.name,
             report.title,
@@ -83,15 +83,18 @@ def draw_panels(report: Report) -> tuple[Figure, ...]:
     )
 
 
-def draw_series(
-    title: str, labels: tuple[str, str], *series: Line, limits: tuple[float, float] | None = None
+def draw_line_series(
+    title: str,
+    labels: tuple[str, str],
+    *series: LineSeries,
+    limits: tuple[float, float] | None = None,
 ) -> Figure:
     """Draw lines as a figure; `labels` are the labels of the x axis and the y axis."""
-    panel = Lines(title, *labels, series, limits=limits)
-    return _panel_figure(cast("Panel", panel), labels[1], title)
+    panel = LinesPanel(title, *labels, series, limits=limits)
+    return _draw_panel(cast("Panel", panel), labels[1], title)
 
 
-def _panel_figure(panel: Panel, name: str, title: str) -> Figure:
+def _draw_panel(panel: Panel, name: str, title: str) -> Figure:
     drawing, keys = DRAWING_FUNCTIONS[panel.kind](panel)
     labelled_series = [data_series for data_series in panel.series if data_series.label] or list(
         panel.series
@@ -137,43 +140,52 @@ def _parse_styles(all_series: Sequence[Series]) -> list[tuple[Series, str, str, 
         colour, marker, dash_code = match.groups()
         # A series without a colour gets the next one of the cycle, and dashes once colours repeat.
         if colour is None:
-            css_class, n_default_colours = series(n_default_colours), n_default_colours + 1
+            css_class, n_default_colours = (
+                series_css_class(n_default_colours),
+                n_default_colours + 1,
+            )
             dash_code = "--" if n_default_colours > N_SERIES and dash_code == "-" else dash_code
         else:
-            css_class = COLOURS.get(colour) or series(int(colour[1:]))
-        weight = "faint " if data_series.width < 0.5 else "bold " if data_series.width > 2 else ""
-        line_class = "" if dash_code is None else f"{DASHES[dash_code]} {weight}{css_class}"
-        styles.append((data_series, css_class, SHAPES.get(marker, ""), line_class))
+            css_class = CSS_CLASS_BY_COLOUR.get(colour) or series_css_class(int(colour[1:]))
+        weight_class = (
+            "faint " if data_series.width < 0.5 else "bold " if data_series.width > 2 else ""
+        )
+        line_class = (
+            "" if dash_code is None else f"{CSS_CLASS_BY_DASH[dash_code]} {weight_class}{css_class}"
+        )
+        styles.append((data_series, css_class, SHAPE_BY_MARKER.get(marker, ""), line_class))
     return styles
 
 
 def _make_scale(values: np.ndarray, start_pixel: int, end_pixel: int, **options: Any) -> PixelScale:
     finite_values = values[np.isfinite(values)]
-    return PixelScale.around(
+    return PixelScale.from_values(
         [float(finite_values.min()), float(finite_values.max())], start_pixel, end_pixel, **options
     )
 
 
-def _panel_axes(panel: Panel, y: PixelScale, x: PixelScale) -> Drawing:
+def _draw_panel_axes(panel: Panel, y: PixelScale, x: PixelScale) -> Drawing:
     drawing = Drawing("", "", BOTTOM_EDGE + 42, x, y)
     drawing.left_axis(panel.y_label)
     if panel.names:
-        drawing.bottom_names(dict(enumerate(panel.names, 1)), panel.x_label)
+        drawing.column_labels(dict(enumerate(panel.names, 1)), panel.x_label)
     else:
         drawing.bottom_axis(panel.x_label)
     return drawing
 
 
-def _error_ends(data_series: Series) -> tuple[np.ndarray, np.ndarray]:
-    distance = (
-        0.0 if data_series.error is None else REACH * np.nan_to_num(data_series.error, posinf=0.0)
+def _error_band_ends(data_series: Series) -> tuple[np.ndarray, np.ndarray]:
+    half_width = (
+        0.0
+        if data_series.error is None
+        else BAND_STD_ERRORS * np.nan_to_num(data_series.error, posinf=0.0)
     )
-    return data_series.y - distance, data_series.y + distance
+    return data_series.y - half_width, data_series.y + half_width
 
 
-def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     band_ends = np.concatenate(
-        [band_end for data_series in panel.series for band_end in _error_ends(data_series)]
+        [band_end for data_series in panel.series for band_end in _error_band_ends(data_series)]
     )
     y = _make_scale(band_ends, BOTTOM_EDGE, TOP_EDGE)
     if panel.limits is not None:
@@ -181,23 +193,24 @@ def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     # The x axis shows the names of all categories, also those without a point.
     name_positions = np.arange(1, len(panel.names) + 1)
     all_x = np.concatenate([name_positions, *(data_series.x for data_series in panel.series)])
-    drawing = _panel_axes(panel, y, _make_scale(all_x, LEFT_EDGE, RIGHT_EDGE, margin=0.02))
+    drawing = _draw_panel_axes(panel, y, _make_scale(all_x, LEFT_EDGE, RIGHT_EDGE, margin=0.02))
     legend = []
     for data_series, css_class, marker, line_class in _parse_styles(panel.series):
         if data_series.error is not None:
             low, high = (
-                np.clip(band_end, y.low, y.high).tolist() for band_end in _error_ends(data_series)
+                np.clip(band_end, y.low, y.high).tolist()
+                for band_end in _error_band_ends(data_series)
             )
             drawing.band(data_series.x.tolist(), low, high, css_class)
-        for xs, ys in _cut_line(data_series.x, data_series.y, y.low, y.high) if line_class else ():
+        for xs, ys in _clip_line(data_series.x, data_series.y, y.low, y.high) if line_class else ():
             drawing.line(xs.tolist(), ys.tolist(), line_class)
-        if marker and len(data_series.x) > MOST_MARKERS:
+        if marker and len(data_series.x) > MAX_FULL_SIZE_MARKERS:
             drawing.marks.append(
                 Mark("dots", data_series.x.tolist(), data_series.y.tolist(), css_class)
             )
         for x_value, y_value in (
             zip(data_series.x, data_series.y, strict=True)
-            if marker and len(data_series.x) <= MOST_MARKERS
+            if marker and len(data_series.x) <= MAX_FULL_SIZE_MARKERS
             else ()
         ):
             drawing.point(
@@ -205,27 +218,27 @@ def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
             )
         if data_series.label:
             legend.append(
-                Key(line_class or f"bare {css_class}", data_series.label, marker or "line")
+                LegendKey(line_class or f"bare {css_class}", data_series.label, marker or "line")
             )
     return drawing, tuple(legend)
 
 
-MOST_MARKERS = 200  # Series with more points than this are drawn with small dots.
+MAX_FULL_SIZE_MARKERS = 200  # Series with more points than this are drawn with small dots.
 
 
-def _cut_line(
+def _clip_line(
     x: np.ndarray, y: np.ndarray, low: float, high: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the pieces of a line between heights `low` and `high`, cut where it crosses them."""
-    for height in (low, high):
-        crossings = np.flatnonzero((y[1:] - height) * (y[:-1] - height) < 0)
-        fractions = (height - y[crossings]) / (y[crossings + 1] - y[crossings])
+    for cut_height in (low, high):
+        crossings = np.flatnonzero((y[1:] - cut_height) * (y[:-1] - cut_height) < 0)
+        crossing_fractions = (cut_height - y[crossings]) / (y[crossings + 1] - y[crossings])
         x = np.insert(
             x.astype(float),
             crossings + 1,
-            x[crossings] + fractions * (x[crossings + 1] - x[crossings]),
+            x[crossings] + crossing_fractions * (x[crossings + 1] - x[crossings]),
         )
-        y = np.insert(y.astype(float), crossings + 1, height)
+        y = np.insert(y.astype(float), crossings + 1, cut_height)
     is_inside = (y >= low) & (y <= high)
     cut_positions = np.flatnonzero(np.diff(is_inside)) + 1
     line_pieces = zip(
@@ -238,32 +251,36 @@ def _cut_line(
     )
 
 
-def _draw_counts_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+def _draw_counts_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     (data_series,) = panel.series
     counts, x_edges, y_edges = np.histogram2d(data_series.x, data_series.y, N_CELLS_PER_AXIS)
-    drawing = _panel_axes(
+    drawing = _draw_panel_axes(
         panel,
         _make_scale(y_edges, BOTTOM_EDGE, TOP_EDGE),
         _make_scale(x_edges, LEFT_EDGE, RIGHT_EDGE),
     )
     shades = np.maximum(np.ceil(N_SHADES * counts / counts.max()), FAINTEST_SHADE).astype(int)
     for i, j in np.argwhere(counts):
-        cell = x_edges[i : i + 2].tolist(), y_edges[j : j + 2].tolist()
-        drawing.marks.append(Mark("cell", *cell, f"h{shades[i, j]}", f"{counts[i, j]:g}"))
+        cell_edges = x_edges[i : i + 2].tolist(), y_edges[j : j + 2].tolist()
+        drawing.marks.append(Mark("cell", *cell_edges, f"h{shades[i, j]}", f"{counts[i, j]:g}"))
     drawing.vertical_line(float(data_series.x.mean()), "honest")
     drawing.horizontal_line(float(data_series.y.mean()), "honest")
-    full_key = Key(f"h{N_SHADES}", f"{counts.max():g} points", "cell")
-    faint_count = max(1, int(FAINTEST_SHADE * counts.max() / N_SHADES))
-    return drawing, (Key(f"h{FAINTEST_SHADE}", f"up to {faint_count}", "cell"), full_key, MEANS_KEY)
+    largest_count_key = LegendKey(f"h{N_SHADES}", f"{counts.max():g} points", "cell")
+    faintest_shade_count = max(1, int(FAINTEST_SHADE * counts.max() / N_SHADES))
+    return drawing, (
+        LegendKey(f"h{FAINTEST_SHADE}", f"up to {faintest_shade_count}", "cell"),
+        largest_count_key,
+        MEANS_KEY,
+    )
 
 
 FAINTEST_SHADE = 2  # Faintest shade in which a single point is visible, also on a dark page.
-MEANS_KEY = Key("honest", "means", "line")
+MEANS_KEY = LegendKey("honest", "means", "line")
 
 
-def _draw_boxes_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+def _draw_boxes_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     all_values = np.concatenate([data_series.y for data_series in panel.series])
-    drawing = drawing_of_rows(
+    drawing = make_row_drawing(
         "", "", _make_scale(all_values, NAME_MARGIN, RIGHT_EDGE), len(panel.series), ROW_HEIGHT, 14
     )
     drawing.bottom_axis(panel.y_label)
@@ -271,33 +288,46 @@ def _draw_boxes_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
         drawing.vertical_line(0.0, "baseline")
     for i, data_series in enumerate(panel.series):
         five_values = five_numbers(data_series.y.tolist())
-        drawing.row(i + 0.5, data_series.label, 24)
+        drawing.row_label(i + 0.5, data_series.label, 24)
         drawing.box(
-            five_values, i + 0.5, 8, "s0", f"{data_series.label}: median {number(five_values[2])}"
+            five_values,
+            i + 0.5,
+            8,
+            "s0",
+            f"{data_series.label}: median {format_number(five_values[2])}",
         )
         for outlier in sorted(
-            {v for v in data_series.y.tolist() if not five_values[0] <= v <= five_values[4]}
+            {
+                value
+                for value in data_series.y.tolist()
+                if not five_values[0] <= value <= five_values[4]
+            }
         ):
             drawing.point(outlier, i + 0.5, "hollow s0", size=2)
         drawing.point(
             float(data_series.y.mean()),
             i + 0.5,
             "s1",
-            f"mean {number(float(data_series.y.mean()))}",
+            f"mean {format_number(float(data_series.y.mean()))}",
         )
-    legend = Key("s0", "quartiles, median, whiskers", "box"), Key("hollow s0", "beyond them")
-    return drawing, (*legend, Key("s1", "mean"))
+    legend = (
+        LegendKey("s0", "quartiles, median, whiskers", "box"),
+        LegendKey("hollow s0", "beyond them"),
+    )
+    return drawing, (*legend, LegendKey("s1", "mean"))
 
 
-def _draw_bars_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+def _draw_bars_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     """Draw series of bars side by side, and other series as points at their own positions."""
     styles = _parse_styles(panel.series)
-    bars = [(data_series, css_class) for data_series, css_class, marker, _ in styles if not marker]
-    bar_positions = bars[0][0].x
+    bar_series = [
+        (data_series, css_class) for data_series, css_class, marker, _ in styles if not marker
+    ]
+    bar_positions = bar_series[0][0].x
     spacing = float(np.ptp(bar_positions)) / max(len(bar_positions) - 1, 1)
     low, high = panel.limits or (
         0.0,
-        1.05 * max(float(_error_ends(data_series)[1].max()) for data_series, _ in bars),
+        1.05 * max(float(_error_band_ends(data_series)[1].max()) for data_series, _ in bar_series),
     )
     x = PixelScale(
         float(bar_positions.min()) - 0.6 * spacing,
@@ -308,11 +338,11 @@ def _draw_bars_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     y_limit = max(
         [high, *(float(data_series.y.max()) + 2 for data_series, _, marker, _ in styles if marker)]
     )
-    drawing = _panel_axes(panel, PixelScale(low, y_limit, BOTTOM_EDGE, TOP_EDGE), x)
-    bar_width = 0.8 * spacing / len(bars)
+    drawing = _draw_panel_axes(panel, PixelScale(low, y_limit, BOTTOM_EDGE, TOP_EDGE), x)
+    bar_width = 0.8 * spacing / len(bar_series)
     legend = []
-    for series_index, (data_series, css_class) in enumerate(bars):
-        bar_centers = data_series.x + (series_index - (len(bars) - 1) / 2) * bar_width
+    for series_index, (data_series, css_class) in enumerate(bar_series):
+        bar_centers = data_series.x + (series_index - (len(bar_series) - 1) / 2) * bar_width
         for index, (x_value, y_value) in enumerate(
             zip(bar_centers.tolist(), data_series.y.tolist(), strict=True)
         ):
@@ -322,25 +352,25 @@ def _draw_bars_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
                 low,
                 y_value,
                 css_class,
-                f"{data_series.label} {number(y_value)}",
+                f"{data_series.label} {format_number(y_value)}",
             )
             if data_series.error is not None:
                 error_ends = (
                     float(np.clip(error_end[index], low, high))
-                    for error_end in _error_ends(data_series)
+                    for error_end in _error_band_ends(data_series)
                 )
-                drawing.slope(x_value, next(error_ends), x_value, next(error_ends), "whisker ink")
-        legend += [Key(css_class, data_series.label, "cell")] if data_series.label else []
+                drawing.segment(x_value, next(error_ends), x_value, next(error_ends), "whisker ink")
+        legend += [LegendKey(css_class, data_series.label, "cell")] if data_series.label else []
     for data_series, css_class, marker, _ in styles:
         for x_value, y_value in (
             zip(data_series.x.tolist(), data_series.y.tolist(), strict=True) if marker else ()
         ):
             drawing.point(x_value, y_value, css_class, shape=marker)
-        legend += [Key(f"bare {css_class}", data_series.label, marker)] if marker else []
+        legend += [LegendKey(f"bare {css_class}", data_series.label, marker)] if marker else []
     return drawing, tuple(legend)
 
 
-def _draw_heat_map_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
+def _draw_heat_map_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     """Draw a heat map: a row per series, a column per name, a frame around column minima.
 
     The darkest cells exceed the minimum of their column by the share `EXCESS_OF_DARKEST_SHADE`, or
@@ -348,29 +378,29 @@ def _draw_heat_map_panel(panel: Panel) -> tuple[Drawing, tuple[Key, ...]]:
     """
     n_columns = len(panel.names)
     x = PixelScale(0, n_columns, NAME_MARGIN, RIGHT_EDGE)
-    drawing = drawing_of_rows("", "", x, len(panel.series), ROW_HEIGHT, 14)
-    drawing.bottom_names({j + 0.5: name for j, name in enumerate(panel.names)}, panel.x_label)
+    drawing = make_row_drawing("", "", x, len(panel.series), ROW_HEIGHT, 14)
+    drawing.column_labels({j + 0.5: name for j, name in enumerate(panel.names)}, panel.x_label)
     values = np.array([data_series.y for data_series in panel.series])
     column_minima = np.nanmin(values, axis=0)
     excesses = np.nan_to_num((values / column_minima - 1) / EXCESS_OF_DARKEST_SHADE).clip(0, 1)
     for i, data_series in enumerate(panel.series):
-        drawing.row(i + 0.5, data_series.label, 24)
+        drawing.row_label(i + 0.5, data_series.label, 24)
         for j, value in enumerate(data_series.y.tolist()):
-            shade, cell_text = round(N_SHADES * excesses[i, j]), number(value, 3)
-            is_least = cell_text == number(column_minima[j], 3)
+            shade, cell_text = round(N_SHADES * excesses[i, j]), format_number(value, 3)
+            is_column_minimum = cell_text == format_number(column_minima[j], 3)
             drawing.cell(j, i, shade, f"{data_series.label}, {panel.names[j]}: {cell_text}")
-            drawing.cell_text(j, i, shade, cell_text, "tick bold" if is_least else "tick")
-            if is_least:
+            drawing.cell_text(j, i, shade, cell_text, "tick bold" if is_column_minimum else "tick")
+            if is_column_minimum:
                 drawing.frame(j, i)
     return drawing, SHADE_KEYS
 
 
 EXCESS_OF_DARKEST_SHADE = 0.5
 SHADE_KEYS = (
-    Key("frame", "the least of its column", "cell"),
-    Key("h8", "larger by half of it, or more", "cell"),
+    LegendKey("frame", "the least of its column", "cell"),
+    LegendKey("h8", "larger by half of it, or more", "cell"),
 )
-DRAWING_FUNCTIONS: dict[str, Callable[[Panel], tuple[Drawing, tuple[Key, ...]]]] = {
+DRAWING_FUNCTIONS: dict[str, Callable[[Panel], tuple[Drawing, tuple[LegendKey, ...]]]] = {
     "lines": _draw_lines_panel,
     "counts": _draw_counts_panel,
     "boxes": _draw_boxes_panel,

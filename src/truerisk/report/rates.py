@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.formats import escape_and_truncate, number
+from truerisk.core.formats import escape_and_truncate, format_number
 from truerisk.core.frozen import frozen
 from truerisk.report.figure import (
-    MOST_CORNERS,
-    MOST_POINTS,
+    MAX_LINE_CORNERS,
+    MAX_LINE_POINTS,
     Figure,
     FigureTable,
-    Key,
-    corners,
+    LegendKey,
     evenly_spread_positions,
+    find_corner_indices,
 )
-from truerisk.report.svg import SHARE_X, SHARE_Y, Drawing, drawing_of_shares
+from truerisk.report.svg import SHARE_X_SCALE, SHARE_Y_SCALE, Drawing, make_share_drawing
 from truerisk.results.calibration import Calibration
 from truerisk.results.operating_points import OperatingPoint, ThresholdCounts
 from truerisk.results.roc import PrecisionRecall, RocCurve
@@ -33,35 +33,43 @@ POOLED_AREA_TEXT = (
 
 
 @frozen
-class Rates:
-    """A ROC curve to be drawn, with operating points at `MOST_POINTS` thresholds for a slider.
+class ThresholdRates:
+    """A ROC curve to be drawn, with operating points at `MAX_LINE_POINTS` thresholds for a slider.
 
-    The lines use all thresholds, up to `MOST_CORNERS` of them. `areas` are texts with the honest
-    values of "auc" and "average-precision", if the page has them.
+    The lines use all thresholds, up to `MAX_LINE_CORNERS` of them. `honest_area_texts` are texts
+    with the honest values of "auc" and "average-precision", if the page has them.
     """
 
     roc: RocCurve
-    areas: Mapping[str, str] = field(default_factory=dict)
+    honest_area_texts: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
-    def sweep(self) -> ThresholdCounts:
+    def threshold_counts(self) -> ThresholdCounts:
         """Counts at all thresholds: rates times class sizes, rounded if that is nearly exact."""
         roc = self.roc
         counts = (np.asarray(roc.tpr) * roc.n_positive, np.asarray(roc.fpr) * roc.n_negative)
-        rounded_counts = (np.where(np.abs(c - np.round(c)) < 1e-6, np.round(c), c) for c in counts)
+        rounded_counts = (
+            np.where(np.abs(count - np.round(count)) < 1e-6, np.round(count), count)
+            for count in counts
+        )
         return ThresholdCounts(np.asarray(roc.thresholds), *rounded_counts)
 
     @cached_property
     def operating_points(self) -> tuple[OperatingPoint, ...]:
         """Operating points, from the highest threshold (nothing is positive) to the lowest."""
-        threshold_indices = evenly_spread_positions(len(self.sweep.thresholds), MOST_POINTS)
-        return tuple(self.sweep.point(i, "on the page") for i in threshold_indices)
+        threshold_indices = evenly_spread_positions(
+            len(self.threshold_counts.thresholds), MAX_LINE_POINTS
+        )
+        return tuple(
+            self.threshold_counts.operating_point(i, "on the page") for i in threshold_indices
+        )
 
     @cached_property
     def slider_start(self) -> int:
         """Initial position of the slider: the first threshold with the fewest errors."""
         n_errors = [
-            c.n_positive - c.true_positives + c.false_positives for c in self.operating_points
+            point.n_positive - point.true_positives + point.false_positives
+            for point in self.operating_points
         ]
         return n_errors.index(min(n_errors))
 
@@ -75,59 +83,65 @@ class Rates:
         """Share of the positive rows among all rows."""
         return self.roc.n_positive / (self.roc.n_positive + self.roc.n_negative)
 
-    def data(self) -> dict[str, Any]:
+    def slider_data(self) -> dict[str, Any]:
         """Return the data with which the script of the page updates numbers as the slider moves."""
-        true_positives = [call.true_positives for call in self.operating_points]
-        false_positives = [call.false_positives for call in self.operating_points]
+        true_positives = [point.true_positives for point in self.operating_points]
+        false_positives = [point.false_positives for point in self.operating_points]
         return {
-            "thresholds": [threshold_text(c.threshold) for c in self.operating_points],
+            "thresholds": [
+                threshold_text(operating_point.threshold)
+                for operating_point in self.operating_points
+            ],
             "tp": [int(n) if n.is_integer() else n for n in true_positives],
             "fp": [int(n) if n.is_integer() else n for n in false_positives],
             "positives": self.roc.n_positive,
             "negatives": self.roc.n_negative,
             "start": self.slider_start,
             **{
-                name: [[SHARE_X(x), SHARE_Y(y)] for x, y in curve_points]
-                for name, curve_points in self.points.items()
+                name: [[SHARE_X_SCALE(x), SHARE_Y_SCALE(y)] for x, y in curve_points]
+                for name, curve_points in self.curve_points.items()
             },
         }
 
-    def numbers(self, index: int) -> dict[str, str]:
+    def format_rates(self, index: int) -> dict[str, str]:
         """Format the rates of one operating point, with costs of 1 and these rows' class shares."""
         point = self.operating_points[index]
-        n_missed = point.n_positive - point.true_positives
+        n_false_negatives = point.n_positive - point.true_positives
         n_true_negatives = point.n_negative - point.false_positives
-        n_called_negative = n_missed + n_true_negatives
+        n_predicted_negative = n_false_negatives + n_true_negatives
         return {
             "threshold": threshold_text(point.threshold),
             "tp": count_text(point.true_positives),
             "fp": count_text(point.false_positives),
-            "fn": count_text(n_missed),
+            "fn": count_text(n_false_negatives),
             "tn": count_text(n_true_negatives),
-            "sensitivity": number(point.sensitivity),
-            "specificity": number(point.specificity),
-            "precision": number(point.precision),
-            "npv": number(n_true_negatives / n_called_negative if n_called_negative else None),
-            "error": number(point.error),
-            "cost": number(point.error),
+            "sensitivity": format_number(point.sensitivity),
+            "specificity": format_number(point.specificity),
+            "precision": format_number(point.precision),
+            "npv": format_number(
+                n_true_negatives / n_predicted_negative if n_predicted_negative else None
+            ),
+            "error": format_number(point.error),
+            "cost": format_number(point.error),
         }
 
     # ------------------------------------------------------------ curves
 
     @cached_property
-    def points(self) -> dict[str, list[tuple[float, float]]]:
+    def curve_points(self) -> dict[str, list[tuple[float, float]]]:
         """Points of the ROC and precision-recall curves, one per threshold.
 
         If no row is called positive, the precision of the next lower threshold is drawn.
         """
         first_precision = next(
-            c.precision for c in self.operating_points if c.precision is not None
+            point.precision for point in self.operating_points if point.precision is not None
         )
         precision = [
-            first_precision if c.precision is None else c.precision for c in self.operating_points
+            first_precision if point.precision is None else point.precision
+            for point in self.operating_points
         ]
-        recall = [c.sensitivity for c in self.operating_points]
-        fpr = [c.false_positives / c.n_negative for c in self.operating_points]
+        recall = [point.sensitivity for point in self.operating_points]
+        fpr = [point.false_positives / point.n_negative for point in self.operating_points]
         return {
             "roc": list(zip(fpr, recall, strict=True)),
             "pr": list(zip(recall, precision, strict=True)),
@@ -136,55 +150,60 @@ class Rates:
     def draw_roc(self) -> Figure:
         """Draw the true positive rate over the false positive rate."""
         roc = self.roc
-        area_text = (
-            f"AUC {self.areas.get('auc') or POOLED_AREA_TEXT.format(number(roc.auc), 'auc')}"
-        )
+        pooled_text = POOLED_AREA_TEXT.format(format_number(roc.auc), "auc")
+        area_text = f"AUC {self.honest_area_texts.get('auc') or pooled_text}"
         drawing = roc_drawing(f"{area_text}.", roc.fpr, roc.tpr)
         return Figure(
             name="roc",
             title="ROC curve",
             drawing=drawing,
             caption=f"{area_text}. Drawn: {escape_and_truncate(roc.method, 80)}.",
-            table=self._table("threshold", "sensitivity", "specificity", "error"),
-            keys=(Key("s0", f"positive: {self.positive}", "line"), _DIAGONAL_KEY),
+            table=self._rates_table("threshold", "sensitivity", "specificity", "error"),
+            keys=(LegendKey("s0", f"positive: {self.positive}", "line"), _DIAGONAL_KEY),
         )
 
     def draw_precision_recall(self) -> Figure:
         """Draw precision over recall."""
-        honest_text = self.areas.get("average-precision")
-        average_precision = PrecisionRecall.from_sweep(self.sweep, "").average_precision
-        pooled_text = POOLED_AREA_TEXT.format(number(average_precision), "average-precision")
-        area_text = f"average precision {honest_text or pooled_text}"
-        description = f"The share of positives is {number(self.prevalence)}; {area_text}."
-        threshold_indices = evenly_spread_positions(len(self.sweep.thresholds), MOST_CORNERS)
-        thinned_sweep = ThresholdCounts(
-            *(column[threshold_indices] for column in vars(self.sweep).values())
+        honest_area_text = self.honest_area_texts.get("average-precision")
+        average_precision = PrecisionRecall.from_sweep(self.threshold_counts, "").average_precision
+        pooled_area_text = POOLED_AREA_TEXT.format(
+            format_number(average_precision), "average-precision"
         )
-        curve = PrecisionRecall.from_sweep(thinned_sweep, "")
-        drawing = precision_drawing(description, curve.recall, curve.precision, self.prevalence)
+        area_text = f"average precision {honest_area_text or pooled_area_text}"
+        description = f"The share of positives is {format_number(self.prevalence)}; {area_text}."
+        threshold_indices = evenly_spread_positions(
+            len(self.threshold_counts.thresholds), MAX_LINE_CORNERS
+        )
+        thinned_counts = ThresholdCounts(
+            *(column[threshold_indices] for column in vars(self.threshold_counts).values())
+        )
+        curve = PrecisionRecall.from_sweep(thinned_counts, "")
+        drawing = precision_recall_drawing(
+            description, curve.recall, curve.precision, self.prevalence
+        )
         return Figure(
             name="pr",
             title="Precision and recall",
             drawing=drawing,
             caption=f"{area_text.capitalize()}.",
-            table=self._table("threshold", "sensitivity", "precision"),
-            keys=(Key("s0", f"positive: {self.positive}", "line"), SHARE),
+            table=self._rates_table("threshold", "sensitivity", "precision"),
+            keys=(LegendKey("s0", f"positive: {self.positive}", "line"), PREVALENCE_KEY),
         )
 
-    def above_the_slider(self) -> tuple[Figure, Figure]:
+    def draw_slider_figures(self) -> tuple[Figure, Figure]:
         """Return ROC and precision-recall figures, with a point that the page's slider moves."""
         figures = self.draw_roc(), self.draw_precision_recall()
         roc_figure, precision_figure = (
-            replace(figure, slider_point=self.points[figure.name][self.slider_start])
+            replace(figure, slider_point=self.curve_points[figure.name][self.slider_start])
             for figure in figures
         )
         return roc_figure, precision_figure
 
-    def _table(self, *names: str) -> FigureTable:
+    def _rates_table(self, *names: str) -> FigureTable:
         point_indices = sorted(
             {*evenly_spread_positions(len(self.operating_points), N_TABLE_ROWS), self.slider_start}
         )
-        rows = [[self.numbers(i)[name] for name in names] for i in point_indices]
+        rows = [[self.format_rates(i)[name] for name in names] for i in point_indices]
         rows = [[cell.partition(" (")[0] for cell in row] for row in rows]
         return FigureTable.from_rows(names, rows)
 
@@ -192,14 +211,14 @@ class Rates:
 def roc_drawing(description: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
     """Draw a ROC curve, leaving out points on its straight pieces, and the diagonal."""
     axis_labels = "true positive rate (sensitivity)", "false positive rate (1 − specificity)"
-    drawing = drawing_of_shares("ROC curve", description, *axis_labels)
-    drawing.slope(0, 0, 1, 1, "baseline")
-    corner_positions = corners(fpr, tpr)
+    drawing = make_share_drawing("ROC curve", description, *axis_labels)
+    drawing.segment(0, 0, 1, 1, "baseline")
+    corner_positions = find_corner_indices(fpr, tpr)
     drawing.line(fpr[corner_positions], tpr[corner_positions], "s0")
     return drawing
 
 
-def precision_drawing(
+def precision_recall_drawing(
     description: str, recall: np.ndarray, precision: np.ndarray, prevalence: float
 ) -> Drawing:
     """Draw a precision-recall curve in steps, so that its area is the average precision.
@@ -207,15 +226,15 @@ def precision_drawing(
     Each step extends to the previous recall.
     """
     axis_labels = "precision", "recall (sensitivity)"
-    drawing = drawing_of_shares("Precision-recall curve", description, *axis_labels)
+    drawing = make_share_drawing("Precision-recall curve", description, *axis_labels)
     drawing.horizontal_line(prevalence, "baseline")
     xs, ys = [0.0, *np.repeat(recall, 2)[:-1]], np.repeat(precision, 2)
     drawing.line(xs, ys, "s0")
     return drawing
 
 
-_DIAGONAL_KEY = Key("baseline", "ranking at random", "line")
-SHARE = Key("baseline", "share of positives", "line")
+_DIAGONAL_KEY = LegendKey("baseline", "ranking at random", "line")
+PREVALENCE_KEY = LegendKey("baseline", "share of positives", "line")
 
 
 def threshold_text(threshold: float) -> str:
@@ -231,11 +250,11 @@ def count_text(value: float) -> str:
 def draw_calibration(calibration: Calibration) -> Figure:
     """Draw each bin's observed share of events over its mean probability, and the diagonal."""
     description = (
-        f"Brier score {number(calibration.brier)}; {len(calibration.counts)} bins of about "
+        f"Brier score {format_number(calibration.brier)}; {len(calibration.counts)} bins of about "
         "equally many rows."
     )
-    drawing = drawing_of_shares("Calibration", description, "share observed", "probability given")
-    drawing.slope(0, 0, 1, 1, "baseline")
+    drawing = make_share_drawing("Calibration", description, "share observed", "probability given")
+    drawing.segment(0, 0, 1, 1, "baseline")
     drawing.line(calibration.predicted, calibration.observed, "s0 thin")
     rows = []
     for i, (predicted, observed) in enumerate(
@@ -243,12 +262,19 @@ def draw_calibration(calibration: Calibration) -> Figure:
     ):
         interval_text = "–"
         if calibration.low is not None and calibration.high is not None:
-            drawing.slope(predicted, calibration.low[i], predicted, calibration.high[i], "span s0")
-            interval_text = f"[{number(calibration.low[i])}, {number(calibration.high[i])}]"
+            drawing.segment(
+                predicted, calibration.low[i], predicted, calibration.high[i], "span s0"
+            )
+            interval_text = (
+                f"[{format_number(calibration.low[i])}, {format_number(calibration.high[i])}]"
+            )
         count = calibration.counts[i]
-        tooltip = f"predicted {number(predicted)}, observed {number(observed)} in {count} rows"
+        tooltip = (
+            f"predicted {format_number(predicted)}, observed {format_number(observed)} in "
+            f"{count} rows"
+        )
         drawing.point(predicted, observed, "s0", tooltip, size=4.5)
-        rows.append([number(predicted), number(observed), interval_text, str(count)])
+        rows.append([format_number(predicted), format_number(observed), interval_text, str(count)])
     notes_text = " ".join(escape_and_truncate(note, 200) for note in calibration.notes)
     return Figure(
         name="calibration",
@@ -257,13 +283,13 @@ def draw_calibration(calibration: Calibration) -> Figure:
         caption=(
             f"Probability of {escape_and_truncate(calibration.event, 60)} predicted for rows that "
             "took no part in the fit, in bins of about equally many rows, against the observed "
-            f"share. Brier score {number(calibration.brier)}. {notes_text}"
+            f"share. Brier score {format_number(calibration.brier)}. {notes_text}"
         ).strip(),
         table=FigureTable.from_rows(
             ("mean probability", "share observed", "interval", "rows"), rows
         ),
         keys=(
-            Key("s0", "share observed, with its interval", "span"),
-            Key("baseline", "perfect calibration", "line"),
+            LegendKey("s0", "share observed, with its interval", "span"),
+            LegendKey("baseline", "perfect calibration", "line"),
         ),
     )

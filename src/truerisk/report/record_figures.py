@@ -10,31 +10,38 @@ import numpy as np
 from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
-from truerisk.core.formats import escape_and_truncate, number, risk
+from truerisk.core.formats import escape_and_truncate, format_number, format_risk
 from truerisk.diagnostics.permutations import PermutationTest
 from truerisk.estimation.bayesian_error import RulePosterior
 from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.audit_figures import draw_claim
-from truerisk.report.curves import draw_lines
-from truerisk.report.figure import Figure, FigureTable, Key, without_none
+from truerisk.report.curves import draw_risk_curves
+from truerisk.report.figure import Figure, FigureTable, LegendKey, drop_none
 from truerisk.report.ladder import draw_ladder
-from truerisk.report.learning import draw_learning
+from truerisk.report.learning import draw_learning_figure
 from truerisk.report.many_figures import draw_ranks
-from truerisk.report.panels import Line, draw_panels, draw_series, is_report
-from truerisk.report.rates import Rates, draw_calibration
+from truerisk.report.panels import LineSeries, draw_line_series, draw_panels, is_experiment_report
+from truerisk.report.rates import ThresholdRates, draw_calibration
 from truerisk.report.review_figures import draw_features, draw_forest, draw_instability
-from truerisk.report.svg import WIDTH, Drawing, PixelScale, drawing_of_rows, series, shorten
-from truerisk.report.validation_figures import draw_benefit, draw_calibration_curve
+from truerisk.report.svg import (
+    DRAWING_WIDTH,
+    Drawing,
+    PixelScale,
+    make_row_drawing,
+    series_css_class,
+    shorten,
+)
+from truerisk.report.validation_figures import draw_calibration_curve, draw_net_benefit
 from truerisk.results.calibration import Calibration
 from truerisk.results.comparison import Comparison
 from truerisk.results.error_posterior import ErrorPosterior
-from truerisk.results.interval import Reported
+from truerisk.results.interval import ReportedValue
 from truerisk.results.learning_curve import LearningCurve
-from truerisk.results.records import Shown
+from truerisk.results.records import DisplayedResult
 from truerisk.results.results import RiskCurve, RiskEstimate
 from truerisk.results.roc import RocCurve
 from truerisk.results.selection_bias import RiskMixture, SelectionBias
-from truerisk.results.sentences import setting_text
+from truerisk.results.sentences import format_setting
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.prediction_stability import PredictionStability
@@ -47,17 +54,19 @@ TAIL_PROBABILITY, BOUND_LEVEL, N_DENSITY_POINTS = 1e-3, 0.95, 120
 BOX_PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
-def figures_of(result: Any) -> tuple[Figure, ...]:
+def draw_figures(result: Any) -> tuple[Figure, ...]:
     """Return the figures of a result: one for most classes, several for reports, () for some."""
-    if is_report(result):
+    if is_experiment_report(result):
         return draw_panels(result)
-    return without_none(figure_of(result))
+    return drop_none(draw_main_figure(result))
 
 
-def figure_of(result: Any) -> Figure | None:
+def draw_main_figure(result: Any) -> Figure | None:
     """Return the main figure of a result, or None if its class has no figure."""
-    makers = (FIGURES[cls] for cls in type(result).__mro__ if cls in FIGURES)
-    return next((maker(result) for maker in makers), None)
+    figure_functions = (
+        FIGURE_FUNCTIONS[cls] for cls in type(result).__mro__ if cls in FIGURE_FUNCTIONS
+    )
+    return next((figure_function(result) for figure_function in figure_functions), None)
 
 
 def _draw_curve(curve: RiskCurve) -> Figure | None:
@@ -65,9 +74,9 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return None
     risk_noun = curve.common.scale.noun.capitalize()
-    chosen_text = setting_text(curve.best_params)
-    description = f"{risk_noun} of {len(curve)} settings; the ring is on {chosen_text}."
-    drawing = draw_lines(
+    chosen_setting_text = format_setting(curve.best_params)
+    description = f"{risk_noun} of {len(curve)} settings; the ring is on {chosen_setting_text}."
+    drawing = draw_risk_curves(
         f"{risk_noun} curve", description, {curve.common.method: curve}, banded_curve=curve
     )
     (block,) = curve.blocks()
@@ -77,65 +86,62 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
 
 def draw_estimates(
     estimates: Mapping[str, RiskEstimate | Comparison],
-    lines_beside: Mapping[str, float] | None = None,
+    reference_lines: Mapping[str, float] | None = None,
 ) -> Figure | None:
-    """Draw a row for each estimate with its interval, and vertical lines at `lines_beside`.
+    """Draw a row for each estimate with its interval, and vertical lines at `reference_lines`.
 
     The result is None if no estimate has a value. For differences a line at 0 is added.
     """
     first_estimate = next(iter(estimates.values()))
-    lines_beside = dict(lines_beside or {})
+    reference_lines = dict(reference_lines or {})
     if isinstance(first_estimate, Comparison):
-        a, b = (escape_and_truncate(name, 40) for name in first_estimate.names)
-        title, axis_label = f"{a} − {b}", f"difference of {first_estimate.scale.noun}s"
-        lines_beside = {"": 0.0} | lines_beside
+        name_a, name_b = (escape_and_truncate(name, 40) for name in first_estimate.names)
+        title, axis_label = f"{name_a} − {name_b}", f"difference of {first_estimate.scale.noun}s"
+        reference_lines = {"": 0.0} | reference_lines
     else:
         title = first_estimate.scale.name_for(first_estimate.scoring)
         axis_label = first_estimate.scale.axis_label(shorten(first_estimate.scoring, 30))
-    reported = {
-        name: Reported(value_and_interval.value, value_and_interval.interval)
-        for name, value_and_interval in estimates.items()
+    reported_values = {
+        name: ReportedValue(reported_value.value, reported_value.interval)
+        for name, reported_value in estimates.items()
     }
     rows = {
-        name: (value_and_interval.value, value_and_interval)
-        for name, value_and_interval in reported.items()
-        if value_and_interval.value is not None
+        name: (reported_value.value, reported_value)
+        for name, reported_value in reported_values.items()
+        if reported_value.value is not None
     }
     if not rows:
         return None
     axis_values = [
-        *(
-            axis_value
-            for _, value_and_interval in rows.values()
-            for axis_value in value_and_interval.ends
-        ),
-        *lines_beside.values(),
+        *(axis_value for _, reported_value in rows.values() for axis_value in reported_value.ends),
+        *reference_lines.values(),
     ]
-    cells = [
-        [name, risk(v), str(value_and_interval.interval or "none")]
-        for name, (v, value_and_interval) in rows.items()
+    table_rows = [
+        [name, format_risk(row_value), str(reported_value.interval or "none")]
+        for name, (row_value, reported_value) in rows.items()
     ]
-    tooltips = [f"{title}: {value}, interval {interval}" for _, value, interval in cells]
-    x = PixelScale.around(axis_values, 140, WIDTH - 14)
-    drawing = drawing_of_rows(title, "; ".join(tooltips), x, len(rows), 48, 14)
+    tooltips = [f"{title}: {value}, interval {interval}" for _, value, interval in table_rows]
+    x_scale = PixelScale.from_values(axis_values, 140, DRAWING_WIDTH - 14)
+    drawing = make_row_drawing(title, "; ".join(tooltips), x_scale, len(rows), 48, 14)
     drawing.bottom_axis(axis_label)
     css_classes = {
-        name: series(i) if name else "baseline" for i, name in enumerate(lines_beside, 1)
+        name: series_css_class(i) if name else "baseline"
+        for i, name in enumerate(reference_lines, 1)
     }
-    for name, line_value in lines_beside.items():
+    for name, line_value in reference_lines.items():
         drawing.vertical_line(line_value, css_classes[name])
-    for i, (name, (value, value_and_interval)) in enumerate(rows.items()):
-        drawing.row(i + 0.5, name)
-        drawing.estimate(value, value_and_interval.interval, i + 0.5, tooltips[i], size=5.6)
-    table = FigureTable.from_rows(("", "value", "interval"), cells)
-    keys = tuple(Key(css_classes[name], name, "line") for name in lines_beside if name)
+    for i, (name, (value, reported_value)) in enumerate(rows.items()):
+        drawing.row_label(i + 0.5, name)
+        drawing.point_with_interval(value, reported_value.interval, i + 0.5, tooltips[i], size=5.6)
+    table = FigureTable.from_rows(("", "value", "interval"), table_rows)
+    keys = tuple(LegendKey(css_classes[name], name, "line") for name in reference_lines if name)
     return Figure("value", title, drawing, drawing.description, table, keys)
 
 
 def _draw_permutation_test(test: PermutationTest) -> Figure:
     """Draw a histogram of risks under permuted labels, and the observed risk as a line."""
     scale = test.scale
-    permuted_risks, observed = test.null, test.observed
+    permuted_risks, observed_risk = test.null, test.observed
     histogram_range = None
     # Values that differ only by rounding errors are drawn as one bar.
     if np.ptp(permuted_risks) <= 1e-9 * np.abs(permuted_risks).max():
@@ -151,20 +157,20 @@ def _draw_permutation_test(test: PermutationTest) -> Figure:
     )
     drawing = Drawing(
         title=f"{scale.noun.capitalize()}s with permuted labels",
-        description=f"{description}; observed {risk(observed)}",
+        description=f"{description}; observed {format_risk(observed_risk)}",
         height=300,
-        x=PixelScale.around([observed, *bin_edges.tolist()], 52, WIDTH - 12),
+        x=PixelScale.from_values([observed_risk, *bin_edges.tolist()], 52, DRAWING_WIDTH - 12),
         y=PixelScale(0, 1.05 * float(counts.max()), 256, 30),
     )
     drawing.left_axis("permutations")
     drawing.bottom_axis(f"{scale.noun} ({shorten(test.scoring, 30)})")
     rows = []
     for low, high, count in zip(bin_edges[:-1], bin_edges[1:], counts, strict=True):
-        rows.append([risk(low, high), risk(high), str(count)])
+        rows.append([format_risk(low, high), format_risk(high), str(count)])
         if count:
-            tooltip = f"{risk(low, high)} to {risk(high)}: {count} permutations"
+            tooltip = f"{format_risk(low, high)} to {format_risk(high)}: {count} permutations"
             drawing.bar(float(low), float(high), 0, float(count), "s5", tooltip)
-    drawing.vertical_line(observed, "honest")
+    drawing.vertical_line(observed_risk, "honest")
     return Figure(
         name="permuted",
         title=drawing.title,
@@ -172,17 +178,17 @@ def _draw_permutation_test(test: PermutationTest) -> Figure:
         caption=str(test).partition("\n")[0],
         table=FigureTable.from_rows(("from", "to", "permutations"), rows),
         keys=(
-            Key("honest", f"observed: {risk(observed)}", "line"),
-            Key("s5", description, "cell"),
+            LegendKey("honest", f"observed: {format_risk(observed_risk)}", "line"),
+            LegendKey("s5", description, "cell"),
         ),
     )
 
 
-def _draw_smooth_calibration(smooth: SmoothCalibration | None) -> Figure | None:
+def _draw_smooth_calibration(smooth_calibration: SmoothCalibration | None) -> Figure | None:
     """Draw a calibration curve with bars of the rows below it; return None without a curve."""
-    if smooth is None or smooth.curve is None:
+    if smooth_calibration is None or smooth_calibration.curve is None:
         return None
-    return draw_calibration_curve(smooth.curve, smooth)
+    return draw_calibration_curve(smooth_calibration.curve, smooth_calibration)
 
 
 def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
@@ -216,11 +222,11 @@ def draw_rule_posterior(rule_posterior: RulePosterior) -> Figure | None:
 def _draw_density(x: np.ndarray, density: np.ndarray, mean: float, bound: float) -> Figure:
     """Draw a density with vertical lines at its mean and at its upper bound."""
     marked_values = {
-        f"mean {risk(mean)}": mean,
-        f"{100 * BOUND_LEVEL:g} % bound {risk(bound)}": bound,
+        f"mean {format_risk(mean)}": mean,
+        f"{100 * BOUND_LEVEL:g} % bound {format_risk(bound)}": bound,
     }
-    mark_lines = (
-        Line(
+    vertical_lines = (
+        LineSeries(
             name,
             np.full(2, marked_value),
             np.array([0.0, np.interp(marked_value, x, density)]),
@@ -228,35 +234,40 @@ def _draw_density(x: np.ndarray, density: np.ndarray, mean: float, bound: float)
         )
         for (name, marked_value), style in zip(marked_values.items(), ("C1--", "k:"), strict=True)
     )
-    density_line = Line("density", x, density, "C0-")
-    limits = 0.0, 1.05 * float(density.max())
+    density_line = LineSeries("density", x, density, "C0-")
+    y_limits = 0.0, 1.05 * float(density.max())
     labels = "error", "density"
-    return draw_series("Posterior of the error", labels, density_line, *mark_lines, limits=limits)
+    return draw_line_series(
+        "Posterior of the error", labels, density_line, *vertical_lines, limits=y_limits
+    )
 
 
-def draw_selection(selection_bias: SelectionBias) -> Figure:
+def draw_selection_bias(selection_bias: SelectionBias) -> Figure:
     """Draw a box plot with the mean for each distribution of risks of a selection bias."""
     boxes = {
         name: (mixture.mean, *_quantiles(mixture)) for name, mixture in selection_bias.parts.items()
     }
-    x = PixelScale.around([value for box in boxes.values() for value in box], 140, WIDTH - 14)
+    x_scale = PixelScale.from_values(
+        [value for box in boxes.values() for value in box], 140, DRAWING_WIDTH - 14
+    )
     title = (
-        f"Taking the smallest of {len(selection_bias.shares)} adds {number(selection_bias.bias)}"
+        f"Taking the smallest of {len(selection_bias.shares)} adds "
+        f"{format_number(selection_bias.bias)}"
     )
     description = "; ".join(
         f"{name}: mean {mixture}" for name, mixture in selection_bias.parts.items()
     )
-    drawing = drawing_of_rows(title, description, x, len(boxes), 40, 14)
+    drawing = make_row_drawing(title, description, x_scale, len(boxes), 40, 14)
     drawing.bottom_axis("risk")
     for i, (name, (mean, *quantiles)) in enumerate(boxes.items()):
-        drawing.row(i + 0.5, name)
+        drawing.row_label(i + 0.5, name)
         drawing.box(quantiles, i + 0.5, 10, "s0")
-        drawing.point(mean, i + 0.5, "s1", f"{name}: mean {number(mean)}", size=5)
-    rows = [[name, *map(number, box)] for name, box in boxes.items()]
+        drawing.point(mean, i + 0.5, "s1", f"{name}: mean {format_number(mean)}", size=5)
+    rows = [[name, *map(format_number, box)] for name, box in boxes.items()]
     table = FigureTable.from_rows(
-        ("", "mean", *(f"{100 * share:g} %" for share in BOX_PROBABILITIES)), rows
+        ("", "mean", *(f"{100 * probability:g} %" for probability in BOX_PROBABILITIES)), rows
     )
-    keys = Key("s0", "median, quartiles, 5 % and 95 %", "box"), Key("s1", "mean")
+    keys = LegendKey("s0", "median, quartiles, 5 % and 95 %", "box"), LegendKey("s1", "mean")
     return Figure("selection", title, drawing, description, table, keys)
 
 
@@ -264,8 +275,8 @@ def _quantiles(mixture: RiskMixture) -> list[float]:
     value_order = np.argsort(mixture.values)
     cumulative_weights = np.cumsum(mixture.weights[value_order])
     return [
-        float(mixture.values[value_order][cumulative_weights.searchsorted(share - 1e-12)])
-        for share in BOX_PROBABILITIES
+        float(mixture.values[value_order][cumulative_weights.searchsorted(probability - 1e-12)])
+        for probability in BOX_PROBABILITIES
     ]
 
 
@@ -279,37 +290,51 @@ def draw_sample_plan(plan: SamplePlan) -> Figure | None:
         return draw_error_posterior(ErrorPosterior(plan.n_errors, plan.n_test, plan.prior))
     if len(plan.splits) < 2 or plan.best is None:
         return None
-    sizes = np.array([split.n_tuning for split in plan.splits])
+    tuning_sizes = np.array([split.n_tuning for split in plan.splits])
     best_label = f"least (ub): {plan.best.n_tuning} rows tune, {plan.best.n_test} test"
     plan_lines = (
-        Line("error expected", sizes, np.array([s.error for s in plan.splits]), "C0-"),
-        Line("(ub), its bound", sizes, np.array([s.ub for s in plan.splits]), "C1-"),
-        Line(best_label, np.array([plan.best.n_tuning]), np.array([plan.best.ub]), "ko"),
+        LineSeries(
+            "error expected",
+            tuning_sizes,
+            np.array([sample_split.error for sample_split in plan.splits]),
+            "C0-",
+        ),
+        LineSeries(
+            "(ub), its bound",
+            tuning_sizes,
+            np.array([sample_split.ub for sample_split in plan.splits]),
+            "C1-",
+        ),
+        LineSeries(best_label, np.array([plan.best.n_tuning]), np.array([plan.best.ub]), "ko"),
     )
-    return draw_series(f"How {plan.n} rows are shared", ("rows that tune", "error"), *plan_lines)
+    return draw_line_series(
+        f"How {plan.n} rows are shared", ("rows that tune", "error"), *plan_lines
+    )
 
 
-FIGURES: dict[type[Shown], Callable[[Any], Figure | None]] = {
+FIGURE_FUNCTIONS: dict[type[DisplayedResult], Callable[[Any], Figure | None]] = {
     Assessment: draw_ladder,
     Audit: draw_claim,
     Calibration: draw_calibration,
     CalibrationCurve: draw_calibration_curve,
     Comparison: lambda comparison: draw_estimates({comparison.test: comparison}),
-    Discrimination: lambda part: None if part.roc is None else figure_of(part.roc),
+    Discrimination: lambda part: None if part.roc is None else draw_main_figure(part.roc),
     ErrorPosterior: draw_error_posterior,
     FeatureStability: draw_features,
-    LearningCurve: lambda curve: draw_learning(curve, curve.expected, "the learner"),
+    LearningCurve: lambda curve: draw_learning_figure(curve, curve.expected, "the learner"),
     ManyComparison: draw_ranks,
-    ModelStability: lambda part: figure_of(part.features) or figure_of(part.predictions),
-    NetBenefit: draw_benefit,
+    ModelStability: lambda part: (
+        draw_main_figure(part.features) or draw_main_figure(part.predictions)
+    ),
+    NetBenefit: draw_net_benefit,
     PermutationTest: _draw_permutation_test,
     PredictionStability: draw_instability,
     RiskCurve: _draw_curve,
     RiskEstimate: lambda estimate: draw_estimates({estimate.method: estimate}),
-    RocCurve: lambda curve: Rates(curve).draw_roc(),
+    RocCurve: lambda curve: ThresholdRates(curve).draw_roc(),
     RulePosterior: draw_rule_posterior,
     SamplePlan: draw_sample_plan,
-    SelectionBias: draw_selection,
+    SelectionBias: draw_selection_bias,
     SmoothCalibration: _draw_smooth_calibration,
     Subgroups: lambda subgroups: draw_forest(subgroups.risks[0]),
     Validation: lambda validation: _draw_smooth_calibration(validation.calibration),

@@ -28,7 +28,7 @@ class PixelScale:
     log: bool = False
 
     @classmethod
-    def around(
+    def from_values(
         cls,
         values: Sequence[float],
         start_pixel: float,
@@ -63,26 +63,26 @@ class PixelScale:
         fraction = (value - low) / (high - low) if high > low else 0.5
         return round(self.start + fraction * (self.end - self.start), 1)
 
-    def ticks(self, n_wanted: int = 5) -> list[float]:
-        """Return about `n_wanted` round values inside the scale, at which an axis has ticks."""
+    def ticks(self, n_ticks: int = 5) -> list[float]:
+        """Return about `n_ticks` round values inside the scale, at which an axis has ticks."""
         if self.log:
-            powers = range(ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9) + 1)
-            stride = max(1, ceil(len(powers) / max(n_wanted, 1)))
-            if len(powers) >= 2:
-                return [10.0**p for p in powers][::stride]
-        return round_ticks(self.low, self.high, n_wanted)
+            exponents = range(ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9) + 1)
+            tick_step = max(1, ceil(len(exponents) / max(n_ticks, 1)))
+            if len(exponents) >= 2:
+                return [10.0**exponent for exponent in exponents][::tick_step]
+        return round_ticks(self.low, self.high, n_ticks)
 
 
-def round_ticks(low: float, high: float, n_wanted: int = 5) -> list[float]:
-    """Return about `n_wanted` multiples of 1, 2 or 5 times a power of ten between low and high.
+def round_ticks(low: float, high: float, n_ticks: int = 5) -> list[float]:
+    """Return about `n_ticks` multiples of 1, 2 or 5 times a power of ten between low and high.
 
     >>> round_ticks(0.02, 0.41)
     [0.1, 0.2, 0.3, 0.4]
     """
-    span = high - low
-    if not span > 0:
+    value_range = high - low
+    if not value_range > 0:
         return [low]
-    rough_step = span / max(n_wanted, 1)
+    rough_step = value_range / max(n_ticks, 1)
     power = 10.0 ** floor(log10(rough_step))
     step = next(
         (power * factor for factor in (1, 2, 5, 10) if power * factor >= rough_step * 0.999),
@@ -100,24 +100,24 @@ def tick_text(value: float) -> str:
     """
     number_text = f"{value:.4g}"
     if "e" in number_text:
-        mantissa, _, power = number_text.partition("e")
-        number_text = f"{mantissa}e{int(power)}"
+        mantissa, _, exponent = number_text.partition("e")
+        number_text = f"{mantissa}e{int(exponent)}"
     return number_text.replace("-", "−", 1) if number_text.startswith("-") else number_text
 
 
-WIDTH = 480
+DRAWING_WIDTH = 480
 N_SERIES = 6
 N_SHADES = 8
-PATH_JOINTS = {"line": ("L", ""), "band": ("L", "Z"), "dots": ("h0M", "h0")}
+PATH_COMMANDS = {"line": ("L", ""), "band": ("L", "Z"), "dots": ("h0M", "h0")}
 MARKER_SHAPES = ("dot", "square", "diamond", "up", "down", "dot")
 
 
-def series(series_number: int) -> str:
+def series_css_class(series_number: int) -> str:
     """Return the CSS class of the n-th series, which has a colour; colours repeat."""
     return f"s{series_number % N_SERIES}"
 
 
-def shape(series_number: int) -> str:
+def series_marker_shape(series_number: int) -> str:
     """Return the marker shape of the n-th series, which differs when colours repeat."""
     return MARKER_SHAPES[(series_number + series_number // N_SERIES) % len(MARKER_SHAPES)]
 
@@ -216,7 +216,7 @@ class Drawing:
         """Add a horizontal interval at height y, with marks at both ends."""
         self.marks.append(Mark("span", (x0, x1), (y, y), css_class))
 
-    def estimate(
+    def point_with_interval(
         self,
         value: float,
         interval: Interval | None,
@@ -240,7 +240,7 @@ class Drawing:
         """Add a horizontal line at y over the whole width."""
         self.marks.append(Mark("level", (self.x.low, self.x.high), (y, y), css_class))
 
-    def slope(self, x0: float, y0: float, x1: float, y1: float, css_class: str) -> None:
+    def segment(self, x0: float, y0: float, x1: float, y1: float, css_class: str) -> None:
         """Add a straight line between two points."""
         self.marks.append(Mark("slope", (x0, x1), (y0, y1), css_class))
 
@@ -272,7 +272,7 @@ class Drawing:
         template = '<text class="{}" x="{}" y="{}" text-anchor="{}">{}</text>'
         self.marks.append(_fill_template(template, css_class, x, y, anchor, text))
 
-    def stroke(self, x0: float, y0: float, x1: float, y1: float, css_class: str) -> None:
+    def pixel_line(self, x0: float, y0: float, x1: float, y1: float, css_class: str) -> None:
         """Add a straight line between two pixel positions."""
         self.marks.append(_line_svg(x0, y0, x1, y1, css_class))
 
@@ -283,16 +283,16 @@ class Drawing:
     ) -> None:
         """Add the bottom axis: ticks with light vertical lines, and the label."""
         base_y = max(self.y.start, self.y.end)
-        shown_ticks = self.x.ticks(6) if ticks is None else ticks
+        tick_values = self.x.ticks(6) if ticks is None else ticks
         self.bottom = Axis(label, ticks, names)
-        for index, value in enumerate(shown_ticks):
-            self.stroke(self.x(value), self.y.start, self.x(value), self.y.end, "grid")
+        for index, value in enumerate(tick_values):
+            self.pixel_line(self.x(value), self.y.start, self.x(value), self.y.end, "grid")
             text = tick_text(value) if names is None else names[index]
             self.text(self.x(value), base_y + 16, text, "tick", anchor="middle")
-        self.stroke(self.x.start, base_y, self.x.end, base_y, "axis")
+        self.pixel_line(self.x.start, base_y, self.x.end, base_y, "axis")
         self.text((self.x.start + self.x.end) / 2, base_y + 34, label, "label", anchor="middle")
 
-    def bottom_names(self, names: Mapping[float, str], label: str = "", n_lines: int = 1) -> None:
+    def column_labels(self, names: Mapping[float, str], label: str = "", n_lines: int = 1) -> None:
         """Add the names of columns below the drawing, alternating between lines of text."""
         base_y = max(self.y.start, self.y.end)
         self.bottom = Axis(label, list(names), list(names.values()))
@@ -311,12 +311,14 @@ class Drawing:
         """Add the left axis: ticks with light horizontal lines, and the label above it."""
         self.left = Axis(label, ticks)
         for value in self.y.ticks(5) if ticks is None else ticks:
-            self.stroke(self.x.start, self.y(value), self.x.end, self.y(value), "grid")
+            self.pixel_line(self.x.start, self.y(value), self.x.end, self.y(value), "grid")
             self.text(self.x.start - 7, self.y(value) + 4, tick_text(value), "tick", anchor="end")
-        top = min(self.y.start, self.y.end)
-        self.text(4, top - 10, label, "label")
+        top_y = min(self.y.start, self.y.end)
+        self.text(4, top_y - 10, label, "label")
 
-    def row(self, y: float, name: str, max_letters: int = 16, css_class: str = "name") -> None:
+    def row_label(
+        self, y: float, name: str, max_letters: int = 16, css_class: str = "name"
+    ) -> None:
         """Add the name of the row at y on its left, cut to `max_letters` letters."""
         self.names[y] = name
         text_position = self.x.start - 10, self.y(y) + 4
@@ -337,29 +339,35 @@ class Drawing:
             '<svg class="drawing" viewBox="0 0 {w} {h}" role="img" '
             'aria-labelledby="{name}-title {name}-about" xmlns="http://www.w3.org/2000/svg">'
             "{content}{point}</svg>"
-        ).format(w=WIDTH, h=self.height, name=name, content=self.content(name), point=point)
+        ).format(w=DRAWING_WIDTH, h=self.height, name=name, content=self.content(name), point=point)
 
     def content(self, name: str) -> Markup:
         """Return the SVG elements of the title, the description and all marks."""
-        marks = [_mark_svg(m, self.x, self.y) if isinstance(m, Mark) else m for m in self.marks]
+        marks = [
+            _mark_svg(mark, self.x, self.y) if isinstance(mark, Mark) else mark
+            for mark in self.marks
+        ]
         return Markup(
             '<title id="{name}-title">{title}</title><desc id="{name}-about">{about}</desc>{marks}'
         ).format(name=name, title=self.title, about=self.description, marks=Markup("").join(marks))
 
 
-SHARE_X, SHARE_Y = PixelScale(-0.01, 1.01, 52, WIDTH - 12), PixelScale(-0.01, 1.01, 336, 30)
-SHARES = (0, 0.2, 0.4, 0.6, 0.8, 1)
+SHARE_X_SCALE, SHARE_Y_SCALE = (
+    PixelScale(-0.01, 1.01, 52, DRAWING_WIDTH - 12),
+    PixelScale(-0.01, 1.01, 336, 30),
+)
+SHARE_TICKS = (0, 0.2, 0.4, 0.6, 0.8, 1)
 
 
-def drawing_of_shares(title: str, description: str, left: str, bottom: str) -> Drawing:
+def make_share_drawing(title: str, description: str, left: str, bottom: str) -> Drawing:
     """Return an empty drawing whose axes both go from 0 to 1."""
-    drawing = Drawing(title, description, 380, SHARE_X, SHARE_Y)
-    drawing.left_axis(left, SHARES)
-    drawing.bottom_axis(bottom, SHARES)
+    drawing = Drawing(title, description, 380, SHARE_X_SCALE, SHARE_Y_SCALE)
+    drawing.left_axis(left, SHARE_TICKS)
+    drawing.bottom_axis(bottom, SHARE_TICKS)
     return drawing
 
 
-def drawing_of_rows(
+def make_row_drawing(
     title: str, description: str, x: PixelScale, n_rows: int, row_height: int, top: int
 ) -> Drawing:
     """Return an empty drawing for n rows of `row_height` pixels each, the first row below `top`."""
@@ -373,19 +381,19 @@ def _mark_svg(mark: Mark, x: PixelScale, y: PixelScale) -> Markup:
     (x0, y0), (x1, y1) = pixels[0], pixels[-1]
     match mark.kind:
         case "line" | "band" | "dots":
-            joint, path_end = PATH_JOINTS[mark.kind]
-            path = joint.join(
+            separator, path_end = PATH_COMMANDS[mark.kind]
+            path = separator.join(
                 f"{_number_text(x_pixel)} {_number_text(y_pixel)}" for x_pixel, y_pixel in pixels
             )
             return _fill_template(
                 '<path class="{} {}" d="M{}{}"/>', mark.kind, mark.css_class, path, path_end
             )
         case "point":
-            tip_attribute = Markup(' data-tip=""') if mark.label else ""
-            path = _outline(mark.shape, x0, y0, mark.size)
+            tooltip_attribute = Markup(' data-tip=""') if mark.label else ""
+            path = _marker_outline(mark.shape, x0, y0, mark.size)
             template = '<path class="point {}"{} d="{}">{}</path>'
             return _fill_template(
-                template, mark.css_class, tip_attribute, path, _tooltip_svg(mark.label)
+                template, mark.css_class, tooltip_attribute, path, _tooltip_svg(mark.label)
             )
         case "bar" | "cell" | "frame":
             inset = 1.5 if mark.kind == "frame" else 0
@@ -414,19 +422,19 @@ def _cell_corners(column: int, row: int) -> tuple[tuple[int, int], tuple[int, in
     return (column, column + 1), (row, row + 1)
 
 
-def _box_svg(mark: Mark, x_pixels: Sequence[float], centre: float) -> Markup:
+def _box_svg(mark: Mark, x_pixels: Sequence[float], centre_y: float) -> Markup:
     low, first_quartile, median, third_quartile, high = x_pixels
     half_height, css_class = mark.size, f"whisker {mark.css_class}"
     return Markup("").join(
         [
-            _line_svg(low, centre, first_quartile, centre, css_class),
-            _line_svg(third_quartile, centre, high, centre, css_class),
+            _line_svg(low, centre_y, first_quartile, centre_y, css_class),
+            _line_svg(third_quartile, centre_y, high, centre_y, css_class),
             *(
                 _line_svg(
                     whisker_end,
-                    centre - half_height / 2,
+                    centre_y - half_height / 2,
                     whisker_end,
-                    centre + half_height / 2,
+                    centre_y + half_height / 2,
                     css_class,
                 )
                 for whisker_end in (low, high)
@@ -435,15 +443,15 @@ def _box_svg(mark: Mark, x_pixels: Sequence[float], centre: float) -> Markup:
                 "box",
                 mark,
                 first_quartile,
-                centre - half_height,
+                centre_y - half_height,
                 max(third_quartile - first_quartile, 0.5),
                 2 * half_height,
             ),
             _line_svg(
                 median,
-                centre - half_height,
+                centre_y - half_height,
                 median,
-                centre + half_height,
+                centre_y + half_height,
                 f"median {mark.css_class}",
             ),
         ]
@@ -471,8 +479,10 @@ def _tooltip_svg(text: str) -> Markup:
 
 def _fill_template(template: str, *values: object) -> Markup:
     """Fill an SVG template with numbers of at most one decimal and escaped texts."""
-    formatted = (_number_text(v) if isinstance(v, int | float) else v for v in values)
-    return Markup(template).format(*formatted)
+    formatted_values = (
+        _number_text(value) if isinstance(value, int | float) else value for value in values
+    )
+    return Markup(template).format(*formatted_values)
 
 
 def shorten(text: str, max_letters: int) -> str:
@@ -480,12 +490,13 @@ def shorten(text: str, max_letters: int) -> str:
     return text if len(text) <= max_letters else text[: max_letters - 1] + "…"
 
 
-def _outline(shape: str, x: float, y: float, r: float) -> str:
-    """Return the SVG path of a point's outline; `r` is its radius in pixels."""
+def _marker_outline(shape: str, x: float, y: float, radius: float) -> str:
+    """Return the SVG path of a point's outline; `radius` is its radius in pixels."""
     if shape == "dot":
-        radii, diameter = f"{_number_text(r)} {_number_text(r)}", _number_text(2 * r)
+        radii, diameter = f"{_number_text(radius)} {_number_text(radius)}", _number_text(2 * radius)
         return (
-            f"M{_number_text(x - r)} {_number_text(y)}a{radii} 0 1 0 {diameter} 0a{radii} 0 1 0 "
+            f"M{_number_text(x - radius)} {_number_text(y)}a{radii} 0 1 0 {diameter} 0a{radii} 0 1 "
+            "0 "
             f"-{diameter} 0Z"
         )
     corners = {
@@ -496,6 +507,8 @@ def _outline(shape: str, x: float, y: float, r: float) -> str:
     }[shape]
     return (
         "M"
-        + "L".join(f"{_number_text(x + r * dx)} {_number_text(y + r * dy)}" for dx, dy in corners)
+        + "L".join(
+            f"{_number_text(x + radius * dx)} {_number_text(y + radius * dy)}" for dx, dy in corners
+        )
         + "Z"
     )

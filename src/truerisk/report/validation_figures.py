@@ -6,84 +6,93 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from truerisk.core.formats import escape_and_truncate, number
+from truerisk.core.formats import escape_and_truncate, format_number
 from truerisk.core.frozen import frozen
-from truerisk.report.figure import Figure, FigureTable, Key, evenly_spread_positions
+from truerisk.report.figure import Figure, FigureTable, LegendKey, evenly_spread_positions
 from truerisk.report.rates import roc_drawing
-from truerisk.report.svg import SHARES, WIDTH, Drawing, PixelScale, round_ticks
+from truerisk.report.svg import DRAWING_WIDTH, SHARE_TICKS, Drawing, PixelScale, round_ticks
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
 
-TOP, BOTTOM, LEFT = 30, 336, 52
+TOP_EDGE, BOTTOM_EDGE, LEFT_EDGE = 30, 336, 52
 N_TABLE_ROWS = 21  # Number of rows of the table under a figure.
 BAR_RANGE = -0.28, -0.03  # Vertical range of the bars that count rows below the calibration curve.
 
 
-def draw_roc_curve(discrimination: Discrimination, document: Validation) -> Figure | None:
+def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Figure | None:
     """Draw the ROC curve of held-out predictions; return None if there is no curve."""
     roc = discrimination.roc
     if roc is None:
         return None
-    area = document.measure("auc")
-    average_text = ", pooled," if document.risk.method == "loo" else ", mean over folds,"
+    measured_auc = validation.measure("auc")
+    averaging_text = ", pooled," if validation.risk.method == "loo" else ", mean over folds,"
     area_text = (
-        "" if area is None or area.honest is None else f" AUC{average_text} {number(area.honest)}"
+        ""
+        if measured_auc is None or measured_auc.honest is None
+        else f" AUC{averaging_text} {format_number(measured_auc.honest)}"
     )
     pooled_text = "Answers of all folds, pooled."
-    if document.finished:
-        pooled_text, area_text = "", area_text.replace(average_text, "")
+    if validation.finished:
+        pooled_text, area_text = "", area_text.replace(averaging_text, "")
     area_text += (
-        f" {area.interval}."
-        if area is not None and area.interval is not None
+        f" {measured_auc.interval}."
+        if measured_auc is not None and measured_auc.interval is not None
         else "." * bool(area_text)
     )
     description = f"{pooled_text}{area_text}".strip()
     point_indices, event = (
         evenly_spread_positions(len(roc.fpr), N_TABLE_ROWS),
-        escape_and_truncate(str(document.rows["event"]), 60),
+        escape_and_truncate(str(validation.rows["event"]), 60),
     )
-    rows = [[number(roc.fpr[i]), number(roc.tpr[i])] for i in point_indices]
+    rows = [[format_number(roc.fpr[i]), format_number(roc.tpr[i])] for i in point_indices]
     return Figure(
         name="roc",
         title="ROC curve",
         drawing=roc_drawing(description, roc.fpr, roc.tpr),
         caption=f"Event: {event}. {description}",
         table=FigureTable.from_rows(("false positive rate", "true positive rate"), rows),
-        keys=(Key("s0", "held-out rows", "line"), Key("baseline", "ranking at random", "line")),
+        keys=(
+            LegendKey("s0", "held-out rows", "line"),
+            LegendKey("baseline", "ranking at random", "line"),
+        ),
     )
 
 
 def draw_calibration_curve(
-    curve: CalibrationCurve, smooth: SmoothCalibration | None = None
+    curve: CalibrationCurve, smooth_calibration: SmoothCalibration | None = None
 ) -> Figure:
     """Draw the smoothed outcome over the predictions, and below it bars that count the rows."""
     curve_texts = EVENT_TEXTS if curve.of_event else NUMERIC_OUTCOME_TEXTS
     event_text = "the event"
-    if smooth is not None and smooth.event is not None:
-        event_text += f" ({escape_and_truncate(smooth.event, 60)})"
-    slope = None if smooth is None else smooth.measures.get("slope")
-    slope_text = (
-        "" if slope is None or slope.honest is None else f" Slope {number(slope.honest, 2)}."
+    if smooth_calibration is not None and smooth_calibration.event is not None:
+        event_text += f" ({escape_and_truncate(smooth_calibration.event, 60)})"
+    measured_slope = (
+        None if smooth_calibration is None else smooth_calibration.measures.get("slope")
     )
-    prefix = "" if curve.apparent is None else "apparent "
-    low, high = _axis_range(smooth, curve)
-    ticks = SHARES if curve.of_event else round_ticks(low, high)
-    height_and_margin = (380, -0.01) if smooth is None else (460, -0.3)
+    slope_text = (
+        ""
+        if measured_slope is None or measured_slope.honest is None
+        else f" Slope {format_number(measured_slope.honest, 2)}."
+    )
+    apparent_prefix = "" if curve.apparent is None else "apparent "
+    low, high = _axis_range(smooth_calibration, curve)
+    ticks = SHARE_TICKS if curve.of_event else round_ticks(low, high)
+    height_and_margin = (380, -0.01) if smooth_calibration is None else (460, -0.3)
     drawing = _empty_drawing(
-        "Calibration curve", f"{curve_texts.smoothed}{slope_text}", *height_and_margin, low, high
+        "Calibration curve", f"{curve_texts.description}{slope_text}", *height_and_margin, low, high
     )
     drawing.left_axis(curve_texts.outcome_label, ticks)
     drawing.bottom_axis(curve_texts.predictions, ticks)
-    if smooth is not None:
-        _draw_bars(drawing, smooth, curve_texts, (low, high))
-    drawing.slope(low, low, high, high, "baseline")
-    legend = [Key("s0", "held-out rows", "line")]
+    if smooth_calibration is not None:
+        _draw_bars(drawing, smooth_calibration, curve_texts, (low, high))
+    drawing.segment(low, low, high, high, "baseline")
+    legend = [LegendKey("s0", "held-out rows", "line")]
     table_columns = [(curve_texts.column, curve.predicted), ("held out", curve.observed)]
     if curve.low is not None and curve.high is not None:
         lows, highs = (limits.clip(low, high) for limits in (curve.low, curve.high))
         drawing.band(curve.predicted, lows, highs, "s0")
-        legend = [Key("s0", "held-out rows, with their band", "line")]
+        legend = [LegendKey("s0", "held-out rows, with their band", "line")]
         table_columns += [("low", curve.low), ("high", curve.high)]
     for name, values, css_class in (
         ("apparent", curve.apparent, "s2"),
@@ -91,20 +100,21 @@ def draw_calibration_curve(
     ):
         if values is not None:
             drawing.line(curve.predicted, values, f"{css_class} thin")
-            legend.append(Key(css_class, OTHER_CURVE_LABELS[name], "line"))
+            legend.append(LegendKey(css_class, OTHER_CURVE_LABELS[name], "line"))
             table_columns.append((name, values))
     drawing.line(curve.predicted, curve.observed, "s0")
-    legend.append(Key("baseline", curve_texts.ideal_label, "line"))
-    if smooth is not None and len(curve_texts.side_labels) > 1:
+    legend.append(LegendKey("baseline", curve_texts.ideal_label, "line"))
+    if smooth_calibration is not None and len(curve_texts.side_labels) > 1:
         labels_and_classes = zip(curve_texts.side_labels, BAR_CSS_CLASSES, strict=True)
         legend += [
-            Key(css_class, f"rows {limits}", "cell") for limits, css_class in labels_and_classes
+            LegendKey(css_class, f"rows {limits}", "cell")
+            for limits, css_class in labels_and_classes
         ]
     return Figure(
         name="calibration",
         title=curve_texts.title,
         drawing=drawing,
-        caption=f"{curve_texts.caption.format(event=event_text, own=prefix)}{slope_text}",
+        caption=f"{curve_texts.caption.format(event=event_text, own=apparent_prefix)}{slope_text}",
         table=_columns_table(table_columns),
         keys=tuple(legend),
     )
@@ -122,7 +132,7 @@ class CurveTexts:
     """Texts of the figure of a calibration curve."""
 
     title: str
-    smoothed: str
+    description: str
     outcome_label: str
     predictions: str
     column: str
@@ -133,7 +143,7 @@ class CurveTexts:
 
 EVENT_TEXTS = CurveTexts(
     title="Whether probabilities mean what they say",
-    smoothed="The share of events, smoothed.",
+    description="The share of events, smoothed.",
     outcome_label="share of events",
     predictions="probability given",
     column="probability",
@@ -147,7 +157,7 @@ EVENT_TEXTS = CurveTexts(
 )
 NUMERIC_OUTCOME_TEXTS = CurveTexts(
     title="Whether answers are right on average",
-    smoothed="The mean of y, smoothed.",
+    description="The mean of y, smoothed.",
     outcome_label="mean of y",
     predictions="answer",
     column="answer",
@@ -160,19 +170,21 @@ NUMERIC_OUTCOME_TEXTS = CurveTexts(
 )
 
 
-def _axis_range(smooth: SmoothCalibration | None, curve: CalibrationCurve) -> tuple[float, float]:
+def _axis_range(
+    smooth_calibration: SmoothCalibration | None, curve: CalibrationCurve
+) -> tuple[float, float]:
     """Return the range of both axes of a calibration curve: [0, 1], or that of numeric values."""
     if curve.of_event:
         return 0.0, 1.0
-    predicted = curve.predicted if smooth is None else smooth.edges
-    arrays = (predicted, curve.observed, curve.apparent, curve.corrected)
+    predicted_values = curve.predicted if smooth_calibration is None else smooth_calibration.edges
+    arrays = (predicted_values, curve.observed, curve.apparent, curve.corrected)
     values = np.concatenate([array for array in arrays if array is not None])
     return float(values.min()), float(values.max())
 
 
 def _draw_bars(
     drawing: Drawing,
-    smooth: SmoothCalibration,
+    smooth_calibration: SmoothCalibration,
     curve_texts: CurveTexts,
     axis_range: tuple[float, float],
 ) -> None:
@@ -180,75 +192,89 @@ def _draw_bars(
 
     The bars of rows without the event point downwards.
     """
-    span, counts, edges = axis_range[1] - axis_range[0], smooth.counts, smooth.edges
+    span, bin_counts, bin_edges = (
+        axis_range[1] - axis_range[0],
+        smooth_calibration.counts,
+        smooth_calibration.edges,
+    )
     low, high = (axis_range[0] + fraction * span for fraction in BAR_RANGE)
-    baseline, largest_count = (low + high) / 2, counts.max(initial=0)
-    if len(counts) != len(curve_texts.side_labels) or not largest_count:
+    baseline, largest_count = (low + high) / 2, bin_counts.max(initial=0)
+    if len(bin_counts) != len(curve_texts.side_labels) or not largest_count:
         return
     for side_counts, direction, css_class, side_text in zip(
-        counts, (1, -1), BAR_CSS_CLASSES, curve_texts.side_labels, strict=False
+        bin_counts, (1, -1), BAR_CSS_CLASSES, curve_texts.side_labels, strict=False
     ):
         for i, count in enumerate(side_counts):
             if count:
                 bar_end = baseline + direction * (high - baseline) * count / largest_count
                 tooltip = (
-                    f"{number(edges[i], 2)} to {number(edges[i + 1], 2)}: {count:g} {side_text}"
+                    f"{format_number(bin_edges[i], 2)} to {format_number(bin_edges[i + 1], 2)}: "
+                    f"{count:g} {side_text}"
                 )
-                drawing.bar(edges[i], edges[i + 1], baseline, bar_end, css_class, tooltip)
+                drawing.bar(bin_edges[i], bin_edges[i + 1], baseline, bar_end, css_class, tooltip)
 
 
-def draw_benefit(benefit: NetBenefit) -> Figure:
+def draw_net_benefit(benefit: NetBenefit) -> Figure:
     """Draw the net benefit of the model, of treating everybody, and of treating nobody."""
     high, event = (
         benefit.honest if benefit.high is None else benefit.high,
         escape_and_truncate(benefit.event, 60),
     )
     largest_benefit = float(max(high.max(), benefit.treat_all.max()))
-    floor = -0.12 * max(largest_benefit, 1e-9)
+    lowest_height = -0.12 * max(largest_benefit, 1e-9)
     drawing = Drawing(
         title="Decision curve",
         description="Net benefit against the threshold probability of treatment.",
         height=380,
-        x=PixelScale(-0.01, 1.01, LEFT, WIDTH - 12),
-        y=PixelScale(floor, 1.05 * max(largest_benefit, 1e-9), BOTTOM, TOP),
+        x=PixelScale(-0.01, 1.01, LEFT_EDGE, DRAWING_WIDTH - 12),
+        y=PixelScale(lowest_height, 1.05 * max(largest_benefit, 1e-9), BOTTOM_EDGE, TOP_EDGE),
     )
     drawing.left_axis("net benefit")
-    drawing.bottom_axis("threshold probability", SHARES)
+    drawing.bottom_axis("threshold probability", SHARE_TICKS)
     drawing.horizontal_line(0, "baseline")
     thresholds = benefit.thresholds
     table_columns = [("threshold", thresholds), ("held out", benefit.honest)]
-    legend = [Key("s0", "held-out rows", "line")]
+    legend = [LegendKey("s0", "held-out rows", "line")]
     if benefit.treat_all_low is not None and benefit.treat_all_high is not None:
         _draw_band_above(
-            drawing, thresholds, (benefit.treat_all_low, benefit.treat_all_high), floor, "s3"
+            drawing,
+            thresholds,
+            (benefit.treat_all_low, benefit.treat_all_high),
+            lowest_height,
+            "s3",
         )
     if benefit.low is not None and benefit.high is not None:
-        final_benefit = benefit.of_final_model
-        css_class = "s0" if final_benefit is None else "s2"
-        _draw_band_above(drawing, thresholds, (benefit.low, benefit.high), floor, css_class)
-        legend = [Key("s0", "held-out rows, with their band", "line")]
-        if final_benefit is not None:
-            _draw_line_above(drawing, thresholds, final_benefit, floor, f"{css_class} thin")
+        final_model_benefit = benefit.of_final_model
+        css_class = "s0" if final_model_benefit is None else "s2"
+        _draw_band_above(drawing, thresholds, (benefit.low, benefit.high), lowest_height, css_class)
+        legend = [LegendKey("s0", "held-out rows, with their band", "line")]
+        if final_model_benefit is not None:
+            _draw_line_above(
+                drawing, thresholds, final_model_benefit, lowest_height, f"{css_class} thin"
+            )
             legend = [
-                Key("s0", "held-out rows", "line"),
-                Key(
+                LegendKey("s0", "held-out rows", "line"),
+                LegendKey(
                     css_class,
                     "the same rows by models of the final setting, with their band",
                     "line",
                 ),
             ]
-            table_columns.append(("final model", final_benefit))
+            table_columns.append(("final model", final_model_benefit))
         table_columns += [("low", benefit.low), ("high", benefit.high)]
-    _draw_line_above(drawing, thresholds, benefit.treat_all, floor, "s3 thin")
-    legend += [Key("s3", "treat everybody", "line"), Key("baseline", "treat nobody", "line")]
+    _draw_line_above(drawing, thresholds, benefit.treat_all, lowest_height, "s3 thin")
+    legend += [
+        LegendKey("s3", "treat everybody", "line"),
+        LegendKey("baseline", "treat nobody", "line"),
+    ]
     table_columns.append(("treat all", benefit.treat_all))
     if benefit.apparent is not None:
         table_columns.append(("apparent", benefit.apparent))
     if benefit.corrected is not None:
-        _draw_line_above(drawing, thresholds, benefit.corrected, floor, "s1 thin")
-        legend.insert(1, Key("s1", OTHER_CURVE_LABELS["corrected"], "line"))
+        _draw_line_above(drawing, thresholds, benefit.corrected, lowest_height, "s1 thin")
+        legend.insert(1, LegendKey("s1", OTHER_CURVE_LABELS["corrected"], "line"))
         table_columns.append(("corrected", benefit.corrected))
-    _draw_line_above(drawing, thresholds, benefit.honest, floor, "s0")
+    _draw_line_above(drawing, thresholds, benefit.honest, lowest_height, "s0")
     return Figure(
         name="net-benefit",
         title="What deciding by the model gains",
@@ -272,8 +298,8 @@ def _empty_drawing(
         title=title,
         description=description,
         height=height,
-        x=PixelScale(low - 0.01 * span, high + 0.01 * span, LEFT, WIDTH - 12),
-        y=PixelScale(low + y_start * span, high + 0.01 * span, height - 44, TOP),
+        x=PixelScale(low - 0.01 * span, high + 0.01 * span, LEFT_EDGE, DRAWING_WIDTH - 12),
+        y=PixelScale(low + y_start * span, high + 0.01 * span, height - 44, TOP_EDGE),
     )
 
 
@@ -307,5 +333,5 @@ def _draw_band_above(
 
 def _columns_table(columns: Sequence[tuple[str, np.ndarray]]) -> FigureTable:
     row_indices = evenly_spread_positions(len(columns[0][1]), N_TABLE_ROWS)
-    rows = [[number(values[i]) for _, values in columns] for i in row_indices]
+    rows = [[format_number(values[i]) for _, values in columns] for i in row_indices]
     return FigureTable.from_rows([name for name, _ in columns], rows)

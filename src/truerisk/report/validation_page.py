@@ -4,34 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.core.formats import escape_and_truncate, number, percent
-from truerisk.report.layout import CLOSING, Headline, Page
-from truerisk.report.methods_text import Repeat, arguments
-from truerisk.report.validation_parts import parts_of, rows_text
+from truerisk.core.formats import escape_and_truncate, format_number, format_percent
+from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page
+from truerisk.report.methods_text import ReproductionInfo, format_arguments
+from truerisk.report.validation_parts import build_page_parts, describe_rows
 from truerisk.validation.validation import Validation
 
 
-def draw_validation(document: Validation) -> Page:
+def draw_validation_page(validation: Validation) -> Page:
     """Return the page of a validation, which was just computed or read from a file."""
-    sections, checklist = tuple(parts_of(document)), document.checklist
-    fact_texts = [escape_and_truncate(document.risk.method, 80)]
-    if document.rows["n_events"] is not None:
-        fact_texts.append(f"{document.rows['n_events']} events")
-    if document.rows["n_groups"] is not None:
-        fact_texts.append(f"{document.rows['n_groups']} groups")
+    page_parts, checklist = tuple(build_page_parts(validation)), validation.checklist
+    fact_texts = [escape_and_truncate(validation.risk.method, 80)]
+    if validation.rows["n_events"] is not None:
+        fact_texts.append(f"{validation.rows['n_events']} events")
+    if validation.rows["n_groups"] is not None:
+        fact_texts.append(f"{validation.rows['n_groups']} groups")
     values = {
         "eyebrow": "validation",
-        "title": f"Validation on {rows_text(document)}",
+        "title": f"Validation on {describe_rows(validation)}",
         "facts": fact_texts,
-        "headline": list(_headline(document)),
-        "conclusion": [escape_and_truncate(sentence, 1000) for sentence in verdict(document)],
-        "parts": sections,
-        "sections": (*(section.section for section in sections), *CLOSING),
+        "headline": list(_headline(validation)),
+        "conclusion": [
+            escape_and_truncate(sentence, 1000) for sentence in describe_measures(validation)
+        ],
+        "parts": page_parts,
+        "sections": (*(page_part.section for page_part in page_parts), *CLOSING_SECTIONS),
         "methods": "" if checklist is None else escape_and_truncate(checklist.methods_text, 8000),
-        "references": validation_references(document),
-        "repeat": validation_repeat(document),
+        "references": validation_references(validation),
+        "repeat": validation_reproduction(validation),
         "notes": [
-            escape_and_truncate(note, 1000) for note in (*document.risk.notes, *document.notes)[:40]
+            escape_and_truncate(note, 1000)
+            for note in (*validation.risk.notes, *validation.notes)[:40]
         ],
     }
     return Page("validation.html", values)
@@ -53,12 +56,12 @@ def _headline(document: Validation) -> Iterator[Headline]:
             subtitle = (
                 "held-out rows" if measured.interval is None else f"interval {measured.interval}"
             )
-            yield Headline(measured.title, number(measured.honest, 3), subtitle, css_class)
+            yield Headline(measured.title, format_number(measured.honest, 3), subtitle, css_class)
     risk = document.risk
     subtitle = escape_and_truncate(risk.named_scoring, 40) + (
         "" if risk.interval is None else f", {risk.interval}"
     )
-    yield Headline(f"Honest {risk.scale.noun}", number(risk.value, 3), subtitle)
+    yield Headline(f"Honest {risk.scale.noun}", format_number(risk.value, 3), subtitle)
 
 
 HARRELL_REFERENCE = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."
@@ -83,13 +86,15 @@ VICKERS_REFERENCE = (
 STEYERBERG_REFERENCE = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer."
 
 
-def verdict(document: Validation) -> list[str]:
+def describe_measures(document: Validation) -> list[str]:
     """Describe the measures of a validation in sentences: AUC, R², calibration and Brier score."""
-    texts, calibration = [], document.calibration
+    verdict_sentences, calibration = [], document.calibration
     if document.finished:
         n_rows = document.rows["n_rows"]
-        texts.append(f"A finished model was applied to {n_rows} rows; nothing was fitted.")
-    is_of_event = calibration is None or calibration.event is not None
+        verdict_sentences.append(
+            f"A finished model was applied to {n_rows} rows; nothing was fitted."
+        )
+    has_event = calibration is None or calibration.event is not None
     for name, sentence in SENTENCE_BY_MEASURE.items():
         measured = document.measure(name)
         if measured is None or measured.honest is None:
@@ -97,7 +102,7 @@ def verdict(document: Validation) -> list[str]:
         interval_text, judged_value = "", measured.honest
         if measured.interval is not None:
             interval_text = (
-                f"{percent(measured.interval.confidence_level)} interval {measured.interval}"
+                f"{format_percent(measured.interval.confidence_level)} interval {measured.interval}"
             )
             interval_text = f" ({interval_text})"
         # The interval belongs to the value of the final model, not to the honest value.
@@ -105,27 +110,28 @@ def verdict(document: Validation) -> list[str]:
             judged_value = measured.of_final_model
             interval_text = (
                 f" on held-out rows; that of the final model is about "
-                f"{number(judged_value)}{interval_text}"
+                f"{format_number(judged_value)}{interval_text}"
             )
         apparent_text = (
             ""
             if measured.apparent is None
-            else f"; on the training rows it is {number(measured.apparent)}"
+            else f"; on the training rows it is {format_number(measured.apparent)}"
         )
-        calibrated_value = float(name == "slope")
-        side_text = MEANING_BY_SIDE.get((name, is_of_event), ("", ""))[
-            judged_value > calibrated_value
+        ideal_value = float(name == "slope")
+        meaning_text = CALIBRATION_MEANINGS.get((name, has_event), ("", ""))[
+            judged_value > ideal_value
         ]
         if measured.interval is None and measured.reason is not None:
-            side_text = "; it has no interval, for the reason below the table." if side_text else ""
-        if side_text and measured.interval is not None and calibrated_value in measured.interval:
-            side_text = (
-                f"; its interval holds {calibrated_value:g}, the value of calibrated answers."
+            meaning_text = (
+                "; it has no interval, for the reason below the table." if meaning_text else ""
             )
-        texts.append(
-            sentence.format(f"{number(measured.honest)}{interval_text}{apparent_text}") + side_text
+        if meaning_text and measured.interval is not None and ideal_value in measured.interval:
+            meaning_text = f"; its interval holds {ideal_value:g}, the value of calibrated answers."
+        verdict_sentences.append(
+            sentence.format(f"{format_number(measured.honest)}{interval_text}{apparent_text}")
+            + meaning_text
         )
-    return texts
+    return verdict_sentences
 
 
 SENTENCE_BY_MEASURE = {
@@ -135,7 +141,7 @@ SENTENCE_BY_MEASURE = {
     "in-the-large": "Calibration in the large is {}",
     "brier": "The Brier score is {}.",
 }
-MEANING_BY_SIDE = {
+CALIBRATION_MEANINGS = {
     ("slope", True): (
         "; below 1 probabilities are too extreme.",
         "; above 1 probabilities are too timid.",
@@ -156,34 +162,34 @@ MEANING_BY_SIDE = {
 """Meaning of a calibration slope below or above 1, and of an intercept below or above 0."""
 
 
-def validation_references(document: Validation) -> list[str]:
+def validation_references(validation: Validation) -> list[str]:
     """Return the references of the measures in a validation."""
     cited_references = [STEYERBERG_REFERENCE]
     cited_references += (
         [COX_REFERENCE, VAN_CALSTER_REFERENCE, AUSTIN_REFERENCE]
-        if document.calibration is not None
+        if validation.calibration is not None
         else []
     )
-    cited_references += [VICKERS_REFERENCE] if document.net_benefit is not None else []
+    cited_references += [VICKERS_REFERENCE] if validation.net_benefit is not None else []
     return (
         [*cited_references, HARRELL_REFERENCE]
-        if document.n_samples or document.calibration
+        if validation.n_samples or validation.calibration
         else cited_references
     )
 
 
-def validation_repeat(document: Validation) -> Repeat:
+def validation_reproduction(validation: Validation) -> ReproductionInfo:
     """Return what reproduces a validation: the call, and the facts that it depends on."""
-    argument_texts = {"replicates": str(document.n_samples), **document.given}
-    if document.finished:
+    argument_texts = {"replicates": str(validation.n_samples), **validation.given}
+    if validation.finished:
         del argument_texts["replicates"]
-    first_argument = "model" if document.finished else "search"
+    first_argument = "model" if validation.finished else "search"
     call = (
-        document.command
-        or f"tr.validate({first_argument}, X, y, {', '.join(arguments(argument_texts))})"
+        validation.command
+        or f"tr.validate({first_argument}, X, y, {', '.join(format_arguments(argument_texts))})"
     )
-    risk = document.risk
+    risk = validation.risk
     call_facts = {"seed": str(risk.seed), "data fingerprint": risk.data_fingerprint}
-    return Repeat.from_call(
+    return ReproductionInfo.from_call(
         escape_and_truncate(call, 1000), {**call_facts, "engine": risk.engine}, risk.versions
     )

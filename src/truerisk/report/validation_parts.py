@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from truerisk.core.formats import escape_and_truncate, number
+from truerisk.core.formats import escape_and_truncate, format_number
 from truerisk.core.frozen import frozen
-from truerisk.report.figure import Figure, FigureTable, without_none
+from truerisk.report.figure import Figure, FigureTable, drop_none
 from truerisk.report.layout import Section
 from truerisk.report.review_figures import (
     checklist_tables,
@@ -16,12 +16,12 @@ from truerisk.report.review_figures import (
     draw_instability,
 )
 from truerisk.report.validation_figures import (
-    draw_benefit,
     draw_calibration_curve,
+    draw_net_benefit,
     draw_roc_curve,
 )
-from truerisk.validation.measures import N_HONEST, TABLE_HEADER, Measured
-from truerisk.validation.validation import PARTS, Validation
+from truerisk.validation.measures import N_HONEST_COLUMNS, TABLE_HEADER, Measured
+from truerisk.validation.validation import PART_TITLES, Validation
 
 
 @frozen
@@ -41,7 +41,7 @@ class PagePart:
     collapsed_tables: tuple[tuple[FigureTable, str], ...] = ()
     collapsed_figures: tuple[Figure, ...] = ()
 
-    def inside(self, name: str) -> PagePart:
+    def with_name_prefix(self, name: str) -> PagePart:
         """Return the section for the page of an assessment, with unique names of its figures.
 
         `name` is a prefix of the figures' names. Such a page already has a ROC curve, so that this
@@ -62,10 +62,12 @@ class PagePart:
     def section(self) -> Section:
         """The section of the page, with its heading and all figures."""
         name = self.name_prefix + self.name.replace("_", "-")
-        return Section(name, PARTS[self.name], self.lead, (*self.figures, *self.collapsed_figures))
+        return Section(
+            name, PART_TITLES[self.name], self.lead, (*self.figures, *self.collapsed_figures)
+        )
 
 
-def rows_text(validation: Validation) -> str:
+def describe_rows(validation: Validation) -> str:
     """Describe the rows of a validation: their number and the event."""
     rows = validation.rows
     event_text = (
@@ -79,15 +81,15 @@ EVENT_CALIBRATION_LEAD = "Whether events occur as often as predicted."
 NUMERIC_CALIBRATION_LEAD = "Whether predictions are right on average, large and small ones alike."
 
 
-def parts_of(document: Validation) -> Iterator[PagePart]:
+def build_page_parts(validation: Validation) -> Iterator[PagePart]:
     """Yield the page sections of a validation, then one per missing section, with the reason."""
-    discrimination, calibration = document.discrimination, document.calibration
+    discrimination, calibration = validation.discrimination, validation.calibration
     if discrimination is not None:
         yield PagePart(
             "discrimination",
             "Whether rows with the event get higher predictions than rows without it.",
-            without_none(draw_roc_curve(discrimination, document)),
-            (_measures_table(discrimination.measures, document),),
+            drop_none(draw_roc_curve(discrimination, validation)),
+            (_measures_table(discrimination.measures, validation),),
             tuple(escape_and_truncate(reason, 1000) for reason in discrimination.reasons),
         )
     if calibration is not None:
@@ -96,88 +98,100 @@ def parts_of(document: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "calibration",
             EVENT_CALIBRATION_LEAD if calibration.event is not None else NUMERIC_CALIBRATION_LEAD,
-            without_none(figure),
-            (_measures_table(calibration.measures, document),),
+            drop_none(figure),
+            (_measures_table(calibration.measures, validation),),
             (
                 *(escape_and_truncate(reason, 1000) for reason in calibration.reasons),
                 *calibration.notes,
             ),
         )
-    if document.net_benefit is not None:
+    if validation.net_benefit is not None:
         yield PagePart(
             "net_benefit",
             "Whether deciding by the model is better than treating everybody or nobody.",
-            (draw_benefit(document.net_benefit),),
+            (draw_net_benefit(validation.net_benefit),),
             sentences=(
-                document.net_benefit.sentence,
-                *(escape_and_truncate(note, 1000) for note in document.net_benefit.notes),
+                validation.net_benefit.sentence,
+                *(escape_and_truncate(note, 1000) for note in validation.net_benefit.notes),
             ),
         )
-    if (updating := document.updating) is not None:
-        block = updating.blocks()[0]
+    if (coefficient_update := validation.updating) is not None:
+        block = coefficient_update.blocks()[0]
         yield PagePart(
             "updating",
             "Whether new coefficients for these people would give better predictions.",
             tables=((FigureTable.from_rows(block.head, block.rows), UPDATING_CAPTION),),
-            sentences=(updating.sentence,),
+            sentences=(coefficient_update.sentence,),
         )
-    yield from _review_sections(document)
-    for name, missing_reason in document.missing.items():
-        if name in PARTS:
+    yield from _review_sections(validation)
+    for name, missing_reason in validation.missing.items():
+        if name in PART_TITLES:
             yield PagePart(name, f"Not available: {escape_and_truncate(missing_reason, 1000)}")
 
 
-def _review_sections(document: Validation) -> Iterator[PagePart]:
+def _review_sections(validation: Validation) -> Iterator[PagePart]:
     """Yield the sections on subgroups, stability and checklists."""
-    subgroups, stability = document.subgroups, document.stability
+    subgroups, stability = validation.subgroups, validation.stability
     if subgroups is not None and subgroups.risks:
         # The AUC comes first, and the figures of other losses are collapsed.
         sorted_risks = sorted(
             enumerate(subgroups.risks),
-            key=lambda risks_of_loss: risks_of_loss[1].scoring not in AUC_NAMES,
+            key=lambda subgroup_risks: subgroup_risks[1].scoring not in AUC_NAMES,
         )
-        forests = without_none(
-            *(draw_forest(risks_of_loss, i) for i, risks_of_loss in sorted_risks)
+        forest_plots = drop_none(
+            *(draw_forest(subgroup_risks, i) for i, subgroup_risks in sorted_risks)
         )
         yield PagePart(
             "subgroups",
             "Whether the model does equally well in every subgroup.",
-            forests[:1],
+            forest_plots[:1],
             sentences=tuple(escape_and_truncate(note, 1000) for note in subgroups.all_notes),
-            collapsed_figures=forests[1:],
+            collapsed_figures=forest_plots[1:],
         )
-    features = None if stability is None else stability.features
-    predictions = None if stability is None else stability.predictions
-    if stability is not None and (features is not None or predictions is not None):
-        figures = without_none(
-            None if features is None or features.index is None else draw_features(features),
-            None if predictions is None else draw_instability(predictions),
+    feature_stability = None if stability is None else stability.features
+    prediction_stability = None if stability is None else stability.predictions
+    if stability is not None and (
+        feature_stability is not None or prediction_stability is not None
+    ):
+        figures = drop_none(
+            None
+            if feature_stability is None or feature_stability.index is None
+            else draw_features(feature_stability),
+            None if prediction_stability is None else draw_instability(prediction_stability),
         )
         reasons = (
             []
-            if features is None or not features.reason
-            else [escape_and_truncate(features.reason, 200)]
+            if feature_stability is None or not feature_stability.reason
+            else [escape_and_truncate(feature_stability.reason, 200)]
         )
         reasons += [
             f"{escape_and_truncate(name, 60)}: {escape_and_truncate(reason, 1000)}"
             for name, reason in stability.missing.items()
         ]
-        summary = {} if predictions is None else predictions.summary
-        move_rows = [[name, number(summary_value)] for name, summary_value in summary.items()]
+        prediction_summary = {} if prediction_stability is None else prediction_stability.summary
+        summary_rows = [
+            [name, format_number(summary_value)]
+            for name, summary_value in prediction_summary.items()
+        ]
         yield PagePart(
             "stability",
             "Whether other training rows would have led to the same model.",
             figures,
             ()
-            if predictions is None
-            else ((FigureTable.from_rows(MOVES_HEADER, move_rows), MOVES_CAPTION),),
+            if prediction_stability is None
+            else (
+                (
+                    FigureTable.from_rows(PREDICTION_CHANGE_HEADER, summary_rows),
+                    PREDICTION_CHANGE_CAPTION,
+                ),
+            ),
             tuple(reasons),
         )
-    if document.checklist is not None and document.checklist.items:
-        open_items = document.checklist.open_questions
+    if validation.checklist is not None and validation.checklist.items:
+        open_items = validation.checklist.open_questions
         resolved_items = [
             checklist_item
-            for checklist_item in document.checklist.items
+            for checklist_item in validation.checklist.items
             if checklist_item not in open_items
         ]
         yield PagePart(
@@ -188,7 +202,10 @@ def _review_sections(document: Validation) -> Iterator[PagePart]:
         )
 
 
-MOVES_HEADER, MOVES_CAPTION = ("of every row, and on average", "value"), "How far predictions move"
+PREDICTION_CHANGE_HEADER, PREDICTION_CHANGE_CAPTION = (
+    ("of every row, and on average", "value"),
+    "How far predictions move",
+)
 MEASURES_CAPTION = (
     "held out: rows the model had not seen, with the interval; apparent: on its training rows; "
     "training and test: the whole procedure repeated on bootstrap samples, rated on the sample and "
@@ -204,18 +221,18 @@ FINISHED_MODEL_CAPTION = "of all rows as one test set of the finished model, wit
 
 
 def _measures_table(
-    measures: Mapping[str, Measured], document: Validation
+    measures: Mapping[str, Measured], validation: Validation
 ) -> tuple[FigureTable, str]:
     """Return a table with one row per measure of a validation, and the caption of the table.
 
     The table of a finished model has no columns about training rows, which are not known.
     """
-    header = ("measure", "held out", "interval", *TABLE_HEADER[N_HONEST:-1], "samples")
+    header = ("measure", "held out", "interval", *TABLE_HEADER[N_HONEST_COLUMNS:-1], "samples")
     rows = [
-        [*measure.cells[:2], str(measure.interval or "–"), *measure.cells[N_HONEST:]]
+        [*measure.cells[:2], str(measure.interval or "–"), *measure.cells[N_HONEST_COLUMNS:]]
         for measure in measures.values()
     ]
-    if not document.finished:
+    if not validation.finished:
         return FigureTable.from_rows(header, rows), MEASURES_CAPTION
     return FigureTable.from_rows(
         ("measure", "value", "interval"), [row[:3] for row in rows]

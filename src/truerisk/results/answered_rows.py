@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from truerisk.plan.answers import Answers
-from truerisk.results.evaluation import AnsweredRows
+from truerisk.results.evaluation import RowPredictions
 
 
-def columns_of(row_predictions: AnsweredRows) -> dict[str, list[Any]]:
+def columns_of(row_predictions: RowPredictions) -> dict[str, list[Any]]:
     """Return the columns row, fold, truth and predictions of the table, sorted by row number."""
     plan = row_predictions.answers[0].plan
     rows, _ = plan.positions
@@ -33,7 +33,7 @@ def columns_of(row_predictions: AnsweredRows) -> dict[str, list[Any]]:
 
 
 def _prediction_columns(
-    row_predictions: AnsweredRows, predictions: Answers
+    row_predictions: RowPredictions, predictions: Answers
 ) -> dict[str, np.ndarray]:
     predicted_values = predictions.values[row_predictions.candidate]
     has_prediction = np.repeat(

@@ -25,18 +25,18 @@ import numpy as np
 
 from truerisk.core.arguments import check_level
 from truerisk.core.frozen import frozen
-from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, PairedLosses
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, CandidateLosses
 
-# The rate λ of the weights is SHARPNESS divided by a typical standard error of a difference.
+# The rate λ of the weights is WEIGHT_SHARPNESS divided by a typical standard error of a difference.
 # With this λ a single row hardly changes the weight of a rival.
-SHARPNESS = 1.0
+WEIGHT_SHARPNESS = 1.0
 # A difference smaller than this share of its operands has lost too many digits to cancellation.
 CANCELLATION_RATIO = 1e-6
 # A difference smaller than this share of the largest loss is rounding error.
 ROUNDING_RATIO = 1e-12
 
 
-def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
+def may_be_best(paired: CandidateLosses, level: float) -> np.ndarray:
     """Return a mask of the candidates in a confidence set for the one of smallest true risk.
 
     The set contains the candidate with the smallest true risk with probability `level`. The
@@ -53,10 +53,12 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
     is_in_set = np.zeros(len(paired.losses), dtype=bool)
     if not len(finite_candidates):
         return is_in_set
-    contributions, shares = replace(paired, losses=paired.losses[finite_candidates]).by_unit()
-    rivals = _Rivals.from_contributions(
+    contributions, unit_shares = replace(
+        paired, losses=paired.losses[finite_candidates]
+    ).contributions_by_unit()
+    rivals = _WeightedCandidates.from_contributions(
         contributions,
-        shares,
+        unit_shares,
         ROUNDING_RATIO * float(np.abs(paired.losses[finite_candidates]).max()),
     )
     if rivals is None:
@@ -64,8 +66,8 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
         return is_in_set
     variance_factors = (
         np.full(len(finite_candidates), FOLD_VARIANCE_FACTOR)
-        if paired.factors is None
-        else paired.factors[finite_candidates]
+        if paired.variance_factors is None
+        else paired.variance_factors[finite_candidates]
     )
     one_row_effects = (
         np.zeros(len(finite_candidates))
@@ -77,22 +79,25 @@ def may_be_best(paired: PairedLosses, level: float) -> np.ndarray:
         zip(finite_candidates.tolist(), variance_factors.tolist(), strict=True)
     ):
         one_row_variance = 2 * max(one_row_effects[index], one_row_effects[best_index]) ** 2
-        noise = _Noise(
-            shares, variance_factor, float(one_row_variance), level, rivals.rounding_error
+        noise = _DifferenceNoise(
+            unit_shares, variance_factor, float(one_row_variance), level, rivals.rounding_error
         )
         is_removed = index != best_index and all(
-            noise.is_exceeded_by_mean(contributions[index] - rival)
-            for rival in (contributions[best_index], rivals.mean_without_candidate(index))
+            noise.is_exceeded_by_mean(contributions[index] - rival_contributions)
+            for rival_contributions in (
+                contributions[best_index],
+                rivals.mean_without_candidate(index),
+            )
         )
         is_in_set[candidate] = not is_removed
     return is_in_set
 
 
 @frozen(eq=False)
-class _Noise:
+class _DifferenceNoise:
     """Noise of a mean difference of losses, computed as in the paired test "paired-cv"."""
 
-    shares: np.ndarray
+    unit_shares: np.ndarray
     variance_factor: float
     one_row_variance: float
     level: float
@@ -102,13 +107,13 @@ class _Noise:
         """Return True if the mean difference, the sum of `contributions`, exceeds its noise."""
         from scipy.special import stdtrit
 
-        n_units, mean_difference = len(self.shares), float(contributions.sum())
+        n_units, mean_difference = len(self.unit_shares), float(contributions.sum())
         if mean_difference <= self.rounding_error or n_units <= self.variance_factor:
             return False
         row_variance = (
             n_units
             / (n_units - 1)
-            * float(((contributions - self.shares * mean_difference) ** 2).sum())
+            * float(((contributions - self.unit_shares * mean_difference) ** 2).sum())
         )
         std_error = (self.variance_factor * (row_variance + self.one_row_variance)) ** 0.5
         return bool(
@@ -117,7 +122,7 @@ class _Noise:
 
 
 @frozen(eq=False)
-class _Rivals:
+class _WeightedCandidates:
     """Contributions of rows or groups to each candidate's risk, and weights of the candidates.
 
     Each weight is computed once without each row, so that the choice of good rivals does not use
@@ -133,21 +138,23 @@ class _Rivals:
 
     @classmethod
     def from_contributions(
-        cls, contributions: np.ndarray, shares: np.ndarray, rounding_error: float
-    ) -> _Rivals | None:
+        cls, contributions: np.ndarray, unit_shares: np.ndarray, rounding_error: float
+    ) -> _WeightedCandidates | None:
         """Compute candidates' weights; return None for one candidate, one row or equal losses."""
-        n_units = len(shares)
+        n_units = len(unit_shares)
         risks = contributions.sum(axis=1)
         if n_units < 2 or len(contributions) < 2:
             return None
         differences = contributions - contributions[risks.argmin()]
-        differences -= shares * differences.sum(axis=1, keepdims=True)
+        differences -= unit_shares * differences.sum(axis=1, keepdims=True)
         std_errors = np.sqrt(n_units / (n_units - 1) * (differences**2).sum(axis=1))
         std_errors = std_errors[std_errors > rounding_error]
         if not len(std_errors):
             return None
         log_weights = (
-            (risks[:, None] - contributions) / (1 - shares) * (-SHARPNESS / np.median(std_errors))
+            (risks[:, None] - contributions)
+            / (1 - unit_shares)
+            * (-WEIGHT_SHARPNESS / np.median(std_errors))
         )
         weights = np.exp(log_weights - log_weights.max(axis=0))
         total_weights, weighted_sums = weights.sum(axis=0), (weights * contributions).sum(axis=0)

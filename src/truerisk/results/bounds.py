@@ -13,9 +13,9 @@ from truerisk.core.arguments import repr_on_one_line
 from truerisk.core.errors import BadArgument, BoundMissed, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import suggestion_for
-from truerisk.results.interval import Reported, Scale
+from truerisk.results.interval import ReportedValue, Scale
 
-NAMES_OF_AUC = {"auc": "roc_auc", "roc_auc": "auc"}
+AUC_SYNONYMS = {"auc": "roc_auc", "roc_auc": "auc"}
 """The name of the AUC in this package and its name in scikit-learn, each mapped to the other."""
 
 
@@ -28,17 +28,19 @@ class HonestNumber:
     """
 
     title: str
-    reported: Reported
+    reported_value: ReportedValue
     largest_value: float | None = None
 
     @property
     def as_error(self) -> HonestNumber:
         """The number as an error, for which lower is better: 1 − accuracy for an accuracy."""
-        if self.largest_value is None or self.reported.better == "lower":
+        if self.largest_value is None or self.reported_value.better_direction == "lower":
             return self
         scale = Scale(self.largest_value)
-        score = Reported(
-            scale.value(self.reported.value), scale.interval(self.reported.interval), "lower"
+        score = ReportedValue(
+            scale.value(self.reported_value.value),
+            scale.interval(self.reported_value.interval),
+            "lower",
         )
         return HonestNumber(f"error ({self.largest_value:g} − {self.title})", score)
 
@@ -48,7 +50,7 @@ def numbers_of(estimate: Any) -> dict[str, HonestNumber]:
     return {
         estimate_or_score.scoring: HonestNumber(
             estimate_or_score.scale.name_for(estimate_or_score.named_scoring),
-            Reported(
+            ReportedValue(
                 estimate_or_score.value, estimate_or_score.interval, estimate_or_score.scale.better
             ),
             estimate_or_score.perfect,
@@ -57,27 +59,32 @@ def numbers_of(estimate: Any) -> dict[str, HonestNumber]:
     }
 
 
-def judge(honest_number: HonestNumber, bound: float, requested_bound: str) -> tuple[bool, str]:
+def compare_with_bound(
+    honest_number: HonestNumber, bound: float, bound_text: str
+) -> tuple[bool, str]:
     """Return True if the interval's unfavourable end misses the bound, and a sentence that says so.
 
     The lower end counts if larger is better, else the upper end. A number without an interval
-    misses every bound. `requested_bound` quotes the bound as the user gave it.
+    misses every bound. `bound_text` quotes the bound as the user gave it.
     """
-    reported, number_title = honest_number.reported, honest_number.title
-    if reported.interval is None:
-        sentence = (
-            f"{number_title} has no interval, so nothing shows that it keeps {requested_bound}."
-        )
+    reported_value, number_title = honest_number.reported_value, honest_number.title
+    if reported_value.interval is None:
+        sentence = f"{number_title} has no interval, so nothing shows that it keeps {bound_text}."
         return True, f"bound missed: {sentence}"
-    is_larger_better = reported.better == "larger"
+    is_larger_better = reported_value.better_direction == "larger"
     tested_end, side_name = (
-        (reported.interval.low, "lower") if is_larger_better else (reported.interval.high, "upper")
+        (reported_value.interval.low, "lower")
+        if is_larger_better
+        else (reported_value.interval.high, "upper")
     )
     is_missed = tested_end < bound if is_larger_better else tested_end > bound
-    value_text, end_text = formats.risk(reported.value), formats.risk(tested_end)
+    value_text, end_text = (
+        formats.format_risk(reported_value.value),
+        formats.format_risk(tested_end),
+    )
     sentence = (
         f"{number_title} {value_text}, the {side_name} end of its interval {end_text}; "
-        f"{requested_bound}."
+        f"{bound_text}."
     )
     return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
 
@@ -85,10 +92,12 @@ def judge(honest_number: HonestNumber, bound: float, requested_bound: str) -> tu
 def require(honest_numbers: Mapping[str, HonestNumber], bounds: Mapping[str, float]) -> None:
     """Raise `BoundMissed` unless the interval of each named risk or score keeps its bound."""
     if not bounds:
-        name = _as_argument(next(iter(honest_numbers)), "0.2")
+        name = _format_as_argument(next(iter(honest_numbers)), "0.2")
         raise BadArgument(f"require() was given no bound: write it as in require({name}).")
     judgements = [
-        judge(*_check_bound(honest_numbers, name, bound), f"require({name}={bound:.15g})")
+        compare_with_bound(
+            *_check_bound(honest_numbers, name, bound), f"require({name}={bound:.15g})"
+        )
         for name, bound in bounds.items()
     ]
     missed_sentences = [sentence for is_missed, sentence in judgements if is_missed]
@@ -96,10 +105,10 @@ def require(honest_numbers: Mapping[str, HonestNumber], bounds: Mapping[str, flo
         raise BoundMissed("\n".join(missed_sentences))
 
 
-def _as_argument(name: str, bound: str = "") -> str:
+def _format_as_argument(name: str, bound: str = "") -> str:
     """Format a bound as an argument of a call of require(), or only its name without a bound.
 
-    >>> _as_argument("zero-one", "0.2"), _as_argument("1 - auc", "0.2")
+    >>> _format_as_argument("zero-one", "0.2"), _format_as_argument("1 - auc", "0.2")
     ('zero_one=0.2', "**{'1 - auc': 0.2}")
     """
     keyword = re.sub(r"\W", "_", name)
@@ -120,12 +129,13 @@ def _check_bound(
         for keyword, honest_number in honest_numbers.items()
     }
     keyword = re.sub(r"\W", "_", name)
-    keyword = keyword if keyword in numbers_by_keyword else NAMES_OF_AUC.get(keyword, keyword)
+    keyword = keyword if keyword in numbers_by_keyword else AUC_SYNONYMS.get(keyword, keyword)
     if keyword not in numbers_by_keyword:
         raise UnknownName(
             f"require({name}=…): this number was not measured"
             f"{suggestion_for(keyword, numbers_by_keyword) or '.'} "
-            f"Measured are: {', '.join(map(_as_argument, honest_numbers))}. A call measures more "
+            f"Measured are: {', '.join(map(_format_as_argument, honest_numbers))}. A call measures "
+            "more "
             "scores where it is asked for them, as in scoring=['auc', 'log']."
         )
     if isinstance(bound, bool) or not isinstance(bound, Real) or not isfinite(bound):

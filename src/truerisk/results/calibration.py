@@ -83,7 +83,11 @@ class Calibration(Record):
         counts, weight_sums = np.bincount(bin_numbers), np.bincount(bin_numbers, row_weights)
         observed = np.bincount(bin_numbers, row_weights * y) / weight_sums
         is_independent = weights is None and not dependent
-        low, high = _wilson(observed, counts, confidence_level) if is_independent else (None, None)
+        low, high = (
+            _wilson_intervals(observed, counts, confidence_level)
+            if is_independent
+            else (None, None)
+        )
         return cls(
             event=event,
             predicted=np.bincount(bin_numbers, row_weights * p) / weight_sums,
@@ -107,11 +111,14 @@ class Calibration(Record):
     def blocks(self) -> list[tables.Block]:
         header = ["probability", "observed", "rows"]
         columns = zip(self.predicted, self.observed, self.counts, strict=True)
-        rows = [[formats.number(p), formats.number(o), str(n)] for p, o, n in columns]
+        rows = [
+            [formats.format_number(p), formats.format_number(observed_share), str(n)]
+            for p, observed_share, n in columns
+        ]
         return [tables.Block(str(self), header, rows)]
 
 
-def _wilson(
+def _wilson_intervals(
     observed_shares: np.ndarray, counts: np.ndarray, level: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the lower and the upper ends of Wilson's confidence intervals of observed shares."""

@@ -11,8 +11,8 @@ from truerisk.core.arguments import check_number
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.results.door import load_from_package
-from truerisk.results.interval import ERROR, Interval, Scale
-from truerisk.results.records import Count, Finite, Record, Share, Size
+from truerisk.results.interval import LOSS_SCALE, Interval, Scale
+from truerisk.results.records import Count, FiniteFloat, NonNegative, Record, Share
 
 LARGEST_ROPE = 1e150  # The square of a larger half-width would overflow.
 
@@ -22,7 +22,7 @@ def check_rope(rope: Any) -> None:
     check_number("rope", rope, 0, LARGEST_ROPE, "it is half the width of a region, 0 or more")
 
 
-class Equivalence(Protocol):
+class EquivalenceOptions(Protocol):
     """Object with half the width of a region of practical equivalence and a confidence level."""
 
     @property
@@ -101,15 +101,15 @@ class Comparison(Record):
     derived: ClassVar[tuple[str, ...]] = ("value", "probability")
 
     test: str
-    difference: Finite
+    difference: FiniteFloat
     n_pairs: Count
     scoring: str | None = None
-    std_error: Size | None = None
+    std_error: NonNegative | None = None
     statistic: float | None = None
     df: int | float | None = None
     p_value: Share | None = None
     interval: Interval | None = None
-    rope: Size | None = None
+    rope: NonNegative | None = None
     better: Share | None = None
     equivalent: Share | None = None
     worse: Share | None = None
@@ -182,7 +182,9 @@ class Comparison(Record):
             return None
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
 
-    def by_t(self, error: float, df: float, requested: Equivalence, interval: str) -> Comparison:
+    def by_t(
+        self, error: float, df: float, requested: EquivalenceOptions, interval: str
+    ) -> Comparison:
         """Add the test, interval and posterior probabilities of the difference by Student's t.
 
         Parameters
@@ -279,28 +281,28 @@ class Comparison(Record):
         return load_from_package("estimate")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        text_lines = [", ".join([self._headline(), *self._findings()])]
+        text_lines = [", ".join([self._headline(), *self._result_texts()])]
         text_lines += [f"  assumed: {sentence}" for sentence in self.assumed]
         return "\n".join(text_lines + [f"  note: {note}" for note in self.notes])
 
     def _headline(self) -> str:
         loss_text = "" if self.scoring is None or self.greater_is_better else f" ({self.scoring})"
         quantity = "risk" if self.scoring is None else self.scale.short_name(self.scoring)
-        error_text = formats.sureness(self.std_error, self.interval)
+        error_text = formats.format_uncertainty(self.std_error, self.interval)
         difference_text = f"{self.difference:+.4f}{loss_text}"
         return f"{self.test}: {quantity} {self._difference_label} {difference_text}{error_text}"
 
     @property
     def scale(self) -> Scale:
         """Scale of the two compared numbers: a loss or a score."""
-        return Scale(1.0) if self.greater_is_better else ERROR
+        return Scale(1.0) if self.greater_is_better else LOSS_SCALE
 
     @property
     def _difference_label(self) -> str:
         """The text 'a − b', with the names of the two learners."""
         return " − ".join(formats.escape_and_truncate(name, 40) for name in self.names)
 
-    def _findings(self) -> list[str]:
+    def _result_texts(self) -> list[str]:
         sentences = []
         if self.statistic is not None:
             distribution = "z" if self.df is None else f"t({self.df:.3g})"
@@ -322,13 +324,16 @@ class Comparison(Record):
     def blocks(self) -> list[tables.Block]:
         rows = [
             [f"difference {self._difference_label}", f"{self.difference:+.4f}"],
-            ["standard error", formats.number(self.std_error)],
+            ["standard error", formats.format_number(self.std_error)],
             ["interval", str(self.interval or "none")],
-            ["statistic", formats.number(self.statistic)],
+            ["statistic", formats.format_number(self.statistic)],
             ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
         ]
         rows += [
-            [f"P({formats.escape_and_truncate(self.names[0], 40)} {label})", formats.number(p)]
+            [
+                f"P({formats.escape_and_truncate(self.names[0], 40)} {label})",
+                formats.format_number(p),
+            ]
             for label, p in (self.probabilities or {}).items()
         ]
         rows += [[name, f"{detail_value:g}"] for name, detail_value in self.details.items()]

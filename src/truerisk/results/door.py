@@ -6,10 +6,10 @@ calls need. They call the loaders in this file with a name, and the function is 
 
 from __future__ import annotations
 
-from truerisk.core.registry import loader_of
+from truerisk.core.registry import make_loader
 
 # These functions of other packages draw, print or compare results.
-load_from_package = loader_of(
+load_from_package = make_loader(
     "truerisk",
     """
     difference  comparison.paired:difference  two estimates on the same splits
@@ -43,7 +43,7 @@ load_from_package = loader_of(
 )
 
 # These functions of this package are needed by few calls, so they are imported at their first use.
-load_from_results = loader_of(
+load_from_results = make_loader(
     "truerisk.results",
     """
     read-dict  reading:read_dict  a result from plain values

@@ -11,8 +11,8 @@ from typing import Any
 
 from truerisk.core.errors import BadData
 from truerisk.core.formats import escape_and_truncate
-from truerisk.results.interval import RISKS_OF_PARTS
-from truerisk.results.json_values import JsonValue, schema_of
+from truerisk.results.interval import BREAKDOWN_RISK_NAMES
+from truerisk.results.json_values import JsonValue, read_schema_name
 
 Conversion = Callable[[Mapping[str, Any]], Any]
 
@@ -45,7 +45,7 @@ def _loss_to_score(value: Any, perfect_score: float) -> Any:
     return perfect_score - value
 
 
-def _stated_perfect_score(record: Any) -> float | None:
+def _read_perfect_score(record: Any) -> float | None:
     """Return the score of an error-free model as a record of version 1 states it, or None."""
     perfect_score = record.get("perfect") if isinstance(record, Mapping) else None
     if isinstance(perfect_score, bool) or not isinstance(perfect_score, int | float):
@@ -66,7 +66,7 @@ def _with_scores(record: Any, perfect_score: float | None, *names: str) -> Any:
 def _convert_estimate(record: Any) -> Any:
     """Convert an estimate of version 1, or a number that a search reports, from loss to score."""
     record = _rename_loss_to_scoring(record)
-    perfect_score = _stated_perfect_score(record)
+    perfect_score = _read_perfect_score(record)
     record = _with_scores(record, perfect_score, "value", "interval", "shrunken")
     table = record.get("table") if isinstance(record, Mapping) else None
     if perfect_score is None or not isinstance(table, Mapping):
@@ -76,10 +76,10 @@ def _convert_estimate(record: Any) -> Any:
             **record,
             "table": {
                 **table,
-                "numbers": _with_scores(table_numbers, perfect_score, *RISKS_OF_PARTS),
+                "numbers": _with_scores(table_numbers, perfect_score, *BREAKDOWN_RISK_NAMES),
             },
         }
-    return {**record, "table": _with_scores(table, perfect_score, *RISKS_OF_PARTS)}
+    return {**record, "table": _with_scores(table, perfect_score, *BREAKDOWN_RISK_NAMES)}
 
 
 def _convert_comparison(record: Any, is_score: Any = None) -> Any:
@@ -98,13 +98,13 @@ def _convert_comparison(record: Any, is_score: Any = None) -> Any:
 
 def _convert_permutation_test(record: Mapping[str, Any]) -> Any:
     return _with_scores(
-        _rename_loss_to_scoring(record), _stated_perfect_score(record), "observed", "null"
+        _rename_loss_to_scoring(record), _read_perfect_score(record), "observed", "null"
     )
 
 
-def _convert_over_time(record: Any) -> Any:
+def _convert_risk_over_time(record: Any) -> Any:
     """Convert risks over time to scores, and exchange the lower and upper ends of their band."""
-    record, perfect_score = _rename_loss_to_scoring(record), _stated_perfect_score(record)
+    record, perfect_score = _rename_loss_to_scoring(record), _read_perfect_score(record)
     if perfect_score is None:
         return record
     swapped_ends = {"low": record.get("high"), "high": record.get("low")}
@@ -130,7 +130,7 @@ def _convert_entries(record: Any, **converters: Callable[[Any], Any]) -> Any:
     return converted_record
 
 
-def _convert_reported(record: Any) -> Any:
+def _convert_reported_risk(record: Any) -> Any:
     """Convert a number that a search reports; leave a record with its own schema unchanged."""
     return (
         record if isinstance(record, Mapping) and "schema" in record else _convert_estimate(record)
@@ -139,9 +139,9 @@ def _convert_reported(record: Any) -> Any:
 
 def _convert_audit(record: Mapping[str, Any]) -> Any:
     reported_names = ("claimed", "rough", "honest", "choosing")
-    perfect_score = _stated_perfect_score(record.get("claimed"))
+    perfect_score = _read_perfect_score(record.get("claimed"))
     return _with_scores(
-        _convert_entries(record, **dict.fromkeys(reported_names, _convert_reported)),
+        _convert_entries(record, **dict.fromkeys(reported_names, _convert_reported_risk)),
         perfect_score,
         "risks",
     )
@@ -159,22 +159,20 @@ def _convert_assessment(record: Mapping[str, Any]) -> Any:
     learners = record.get("learners")
     best_learner = learners.get(str(record.get("best"))) if isinstance(learners, Mapping) else None
     perfect_score = (
-        _stated_perfect_score(best_learner.get("risk"))
-        if isinstance(best_learner, Mapping)
-        else None
+        _read_perfect_score(best_learner.get("risk")) if isinstance(best_learner, Mapping) else None
     )
 
     def convert_fold(fold: Any) -> Any:
         return _with_scores(fold, perfect_score, "risk", "inner_risk")
 
     def convert_learner(learner: Any) -> Any:
-        return _convert_entries(learner, outer=convert_fold, over_time=_convert_over_time)
+        return _convert_entries(learner, outer=convert_fold, over_time=_convert_risk_over_time)
 
-    def convert_all_learners(by_name: Any) -> Any:
+    def convert_all_learners(learners_by_name: Any) -> Any:
         return (
-            _convert_entries(by_name, **dict.fromkeys(by_name, convert_learner))
-            if isinstance(by_name, Mapping)
-            else by_name
+            _convert_entries(learners_by_name, **dict.fromkeys(learners_by_name, convert_learner))
+            if isinstance(learners_by_name, Mapping)
+            else learners_by_name
         )
 
     def convert_difference(difference: Any) -> Any:
@@ -231,19 +229,19 @@ def to_present_version(content: JsonValue, schema: str) -> JsonValue:
     for version in range(_read_version(content, schema), int(present_version)):
         convert = CONVERSIONS.get(f"{name}/{version}")
         if convert is not None:
-            content = JsonValue(convert(content.value), content.place)
+            content = JsonValue(convert(content.value), content.path)
     return content
 
 
 def _read_version(json_record: JsonValue, schema: str) -> int:
     """Return a JSON record's version; raise BadData for another schema or an unknown version."""
     name, _, present_version = schema.partition("/")
-    is_nested_record = bool(json_record.place)
+    is_nested_record = bool(json_record.path)
     if is_nested_record:
         inner_schema = json_record["schema"].value
         if not isinstance(inner_schema, str) or inner_schema.partition("/")[0] != name:
             json_record["schema"].refuse(f"'{schema}'")
-    elif (schema_name := schema_of(json_record.value)) != name:
+    elif (schema_name := read_schema_name(json_record.value)) != name:
         raise BadData(
             f"this is a '{escape_and_truncate(schema_name, 60)}', and a '{name}' is wanted: its "
             "to_json(path), or `--json` on the command line, writes one."

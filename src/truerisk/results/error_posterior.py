@@ -15,7 +15,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval
-from truerisk.results.records import Shown
+from truerisk.results.records import DisplayedResult
 from truerisk.results.results import RiskEstimate
 from truerisk.statistics.sample_size import beta_quantile
 
@@ -40,7 +40,7 @@ class Measures(NamedTuple):
 
 
 @frozen
-class ErrorPosterior(Shown):
+class ErrorPosterior(DisplayedResult):
     """Posterior of the true error, given `errors` in `n` independent *test* rows.
 
     With the prior Beta(a, b) the posterior is Beta(errors + a, n − errors + b); the default prior
@@ -116,7 +116,7 @@ class ErrorPosterior(Shown):
             raise BadArgument(
                 f"{mention('estimate', estimate)}: give what `estimate_risk` returned."
             )
-        losses = _countable_errors(estimate)
+        losses = _zero_one_losses(estimate)
         return cls(float(losses.sum()), len(losses), prior, _describe_posterior(estimate))
 
     def __post_init__(self) -> None:
@@ -347,7 +347,7 @@ class ErrorPosterior(Shown):
         a, b = self.prior
         return (
             f"{self.errors:.15g} errors in {self.n:.15g} rows, prior Beta({a:.15g}, {b:.15g}): "
-            f"mean {self.mean:.4f}{formats.sureness(None, self.interval())}{label}"
+            f"mean {self.mean:.4f}{formats.format_uncertainty(None, self.interval())}{label}"
         )
 
     @override
@@ -356,11 +356,11 @@ class ErrorPosterior(Shown):
             ["errors", f"{self.errors:.15g} in {self.n:.15g} rows"],
             ["prior", "Beta({:.15g}, {:.15g})".format(*self.prior)],
             ["posterior", "Beta({:g}, {:g})".format(*self._parameters)],
-            ["mean", formats.number(self.mean)],
+            ["mean", formats.format_number(self.mean)],
             ["95 % interval", str(self.interval())],
-            ["95 % upper bound", formats.number(self.upper())],
+            ["95 % upper bound", formats.format_number(self.upper())],
             ["P(error > ½)", f"{self.mass_above(0.5):.4g}"],
-            ["E[error²]", formats.number(self.second_moment())],
+            ["E[error²]", formats.format_number(self.second_moment())],
             ["posterior of", self.of],
         ]
         return [tables.Block("Posterior of the error", ["", ""], rows)]
@@ -370,7 +370,10 @@ def _is_beta(prior: Any) -> bool:
     """Return True if `prior` holds two parameters of a Beta prior, finite and not too small."""
     parameters = tuple(prior) if np.iterable(prior) else ()
     return len(parameters) == 2 and all(
-        isinstance(p, Real) and not p < SMALLEST_PRIOR_PARAMETER and p < np.inf for p in parameters
+        isinstance(parameter, Real)
+        and not parameter < SMALLEST_PRIOR_PARAMETER
+        and parameter < np.inf
+        for parameter in parameters
     )
 
 
@@ -385,7 +388,7 @@ def _to_rates(raw_rates: Any) -> np.ndarray:
     return rates
 
 
-def _countable_errors(estimate: RiskEstimate) -> np.ndarray:
+def _zero_one_losses(estimate: RiskEstimate) -> np.ndarray:
     """Return each row's zero-one loss; raise Refusal if these are not independent trials."""
     losses, loss_value, refusal_reason = estimate.losses, estimate.loss_value, None
     if losses is None:

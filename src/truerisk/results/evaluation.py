@@ -125,16 +125,16 @@ class Tested:
 
 
 @frozen(eq=False)
-class RisksByColumn(Sequence[Tested]):
+class RiskArrays(Sequence[Tested]):
     """Risks of many candidates, stored as arrays of values and ranks.
 
-    Usually only these two arrays and a few candidates are read. `tested_at(c)` assembles the
+    Usually only these two arrays and a few candidates are read. `risk_at(c)` assembles the
     estimate of candidate c when it is read.
     """
 
     values: np.ndarray
     ranks: np.ndarray
-    tested_at: Callable[[int], Tested]
+    risk_at: Callable[[int], Tested]
 
     def __len__(self) -> int:
         return len(self.values)
@@ -148,15 +148,15 @@ class RisksByColumn(Sequence[Tested]):
     def __getitem__(self, candidate: int | slice) -> Tested | tuple[Tested, ...]:
         candidates = range(len(self))[candidate]
         if isinstance(candidates, range):
-            return tuple(self.tested_at(c) for c in candidates)
-        return self.tested_at(candidates)
+            return tuple(self.risk_at(c) for c in candidates)
+        return self.risk_at(candidates)
 
 
 @dataclass(eq=False)
 class LazyRisks(Sequence[Tested]):
     """Risks of all candidates, all computed when one of them is first read."""
 
-    make: Callable[[], Sequence[Tested]]
+    compute_risks: Callable[[], Sequence[Tested]]
     n_candidates: int
 
     def __len__(self) -> int:
@@ -164,7 +164,7 @@ class LazyRisks(Sequence[Tested]):
 
     @cached_property
     def _all_risks(self) -> tuple[Tested, ...]:
-        return tuple(self.make())
+        return tuple(self.compute_risks())
 
     def __getitem__(self, candidate: Any) -> Any:
         return self._all_risks[candidate]
@@ -173,16 +173,16 @@ class LazyRisks(Sequence[Tested]):
         return tuple, (self._all_risks,)
 
 
-def values_of(candidate_risks: Sequence[Tested]) -> np.ndarray:
+def risk_values(candidate_risks: Sequence[Tested]) -> np.ndarray:
     """Return the estimated risks of all candidates as an array."""
-    if isinstance(candidate_risks, RisksByColumn):
+    if isinstance(candidate_risks, RiskArrays):
         return candidate_risks.values
     return np.array([risk.value for risk in candidate_risks])
 
 
-def ranks_of(candidate_risks: Sequence[Tested]) -> np.ndarray | None:
+def risk_ranks(candidate_risks: Sequence[Tested]) -> np.ndarray | None:
     """Return the ranks of all candidates, or None if any candidate has no rank."""
-    if isinstance(candidate_risks, RisksByColumn):
+    if isinstance(candidate_risks, RiskArrays):
         return candidate_risks.ranks
     ranks = np.empty(len(candidate_risks))
     for index, risk in enumerate(candidate_risks):
@@ -192,7 +192,7 @@ def ranks_of(candidate_risks: Sequence[Tested]) -> np.ndarray | None:
     return ranks
 
 
-def std_errors_of(candidate_risks: Sequence[Tested]) -> np.ndarray:
+def risk_std_errors(candidate_risks: Sequence[Tested]) -> np.ndarray:
     """Return the standard errors of all candidates' risks, NaN for a candidate without one."""
     std_errors = (risk.read_std_error() for risk in candidate_risks)
     return np.array([np.nan if std_error is None else std_error for std_error in std_errors])
@@ -212,17 +212,17 @@ class OuterSplit:
 
 
 @frozen(eq=False)
-class Winners:
+class ChosenCandidates:
     """Candidates that a procedure chose for each of its last fits, with their inner risks.
 
     A question is one fit with the rows that it predicts. Every question has a candidate, including
-    those that are no split (the apparent risk in .632+). `were_compared` is True if candidates were
-    compared by inner splits before; otherwise `inner_risk` is NaN.
+    those that are no split (the apparent risk in .632+). `has_inner_risks` is True if candidates
+    were compared by inner splits before; otherwise `inner_risk` is NaN.
     """
 
     candidate: np.ndarray
     inner_risk: np.ndarray
-    were_compared: bool
+    has_inner_risks: bool
 
 
 @frozen(eq=False)
@@ -272,7 +272,7 @@ class Evaluation:
     n_fits: int
     procedure: Tested | None = None
     units: tuple[OuterSplit, ...] = ()
-    winners: Winners | None = None
+    winners: ChosenCandidates | None = None
     answers: Answers | None = None
     left_two_out: Answers | None = None
     scores: tuple[Evaluation, ...] = ()
@@ -309,29 +309,29 @@ class LeftTwoOut:
             plan.positions[0], np.repeat(second_folds, plan.test_sizes), to_compact_losses(losses)
         )
 
-    def by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
+    def mean_loss_by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
         """Return each row's mean loss over all models of one candidate that predicted it."""
         loss_sums, loss_counts = np.zeros(len(rows)), np.zeros(len(rows))
-        for loss_slice, row_positions in self.slices(rows):
+        for loss_slice, row_positions in self.iterate_slices(rows):
             np.add.at(
                 loss_sums, row_positions, self.losses[candidate, loss_slice].astype(np.float64)
             )
             np.add.at(loss_counts, row_positions, 1.0)
         return loss_sums / loss_counts
 
-    def slices(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
+    def iterate_slices(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """Yield slices of the losses with each loss's row as an index into the sorted `rows`."""
-        is_index_row = rows[-1] + 1 == len(rows)  # Each row number then equals its index.
-        for first_loss in range(0, len(self.rows), LOSSES_PER_SLICE):
-            loss_slice = slice(first_loss, first_loss + LOSSES_PER_SLICE)
+        has_all_rows = rows[-1] + 1 == len(rows)  # Each row number then equals its index.
+        for slice_start in range(0, len(self.rows), LOSSES_PER_SLICE):
+            loss_slice = slice(slice_start, slice_start + LOSSES_PER_SLICE)
             yield (
                 loss_slice,
                 self.rows[loss_slice]
-                if is_index_row
+                if has_all_rows
                 else np.searchsorted(rows, self.rows[loss_slice]),
             )
 
-    def minus(self, other: LeftTwoOut) -> LeftTwoOut:
+    def subtract(self, other: LeftTwoOut) -> LeftTwoOut:
         """Subtract the losses in `other`, on the same rows and folds, from these losses."""
         return LeftTwoOut(self.rows, self.second_folds, self.losses - other.losses)
 
@@ -356,7 +356,7 @@ class Influences:
     left_two_out: LeftTwoOut | None
 
     @property
-    def in_pairs(self) -> bool:
+    def has_left_two_out(self) -> bool:
         """True if fits without a second fold show how losses change with the training rows."""
         return self.left_two_out is not None
 
@@ -367,39 +367,39 @@ FOLD_VARIANCE_FACTOR = 1.8
 
 
 @frozen(eq=False)
-class PairedLosses:
-    """Losses `losses[c, j]` of candidate c on row j, and the rows' `shares` in a risk (sum 1).
+class CandidateLosses:
+    """Losses `losses[c, j]` of candidate c on row j, and the rows' `row_weights` in a risk (sum 1).
 
     The losses of a candidate without a risk are NaN. Rows of one of the `groups` may depend on each
     other. `one_row[c]` is the change of the risk of candidate c if the predicted label of one row
-    changes, if predictions are labels. `factors[c]` is the factor by which the variance of its
-    difference from the winner exceeds that of independent rows; it is None without fits that lack a
-    second fold.
+    changes, if predictions are labels. `variance_factors[c]` is the factor by which the variance of
+    its difference from the winner exceeds that of independent rows; it is None without fits that
+    lack a second fold.
     """
 
     losses: np.ndarray
-    shares: np.ndarray
+    row_weights: np.ndarray
     groups: np.ndarray | None = None
     one_row: np.ndarray | None = None
-    factors: np.ndarray | None = None
+    variance_factors: np.ndarray | None = None
 
-    def by_unit(self) -> tuple[np.ndarray, np.ndarray]:
+    def contributions_by_unit(self) -> tuple[np.ndarray, np.ndarray]:
         """Return rows' or groups' contributions to each candidate's risk, and their shares."""
-        contributions, shares = self.losses * self.shares, self.shares
+        contributions, unit_weights = self.losses * self.row_weights, self.row_weights
         if self.groups is not None:
             group_numbers = np.unique(self.groups, return_inverse=True)[1].ravel()
             contributions = np.array(
                 [np.bincount(group_numbers, candidate_losses) for candidate_losses in contributions]
             )
-            shares = np.bincount(group_numbers, shares)
-        is_positive = shares > 0
-        return contributions[:, is_positive], shares[is_positive]
+            unit_weights = np.bincount(group_numbers, unit_weights)
+        is_positive = unit_weights > 0
+        return contributions[:, is_positive], unit_weights[is_positive]
 
 
-class Comparable(Protocol):
+class CandidateLossSource(Protocol):
     """An object that holds losses of several candidates on the same rows."""
 
-    def losses(self) -> PairedLosses:
+    def losses(self) -> CandidateLosses:
         """Return the losses of the same rows; raise an error with the reason if there are none."""
         ...
 
@@ -408,14 +408,14 @@ ROW_RESPONSES: tuple[Response, ...] = ("label", "probability", "score", "value")
 
 
 @frozen(eq=False)
-class AnsweredRows:
+class RowPredictions:
     """Predictions for the test rows of a plan, by all candidates or one, and the true outcomes.
 
     `answers` are the predictions for the loss and for further requests; those of `candidate` are
     shown. `truth` is y, or the codes of its labels, which are `classes` in the order of the codes
-    (None for numbers). `times` are the times of all rows, if they have any; `has_places` is True if
-    they have places. For an outcome in time, probabilities are those of the intervals between the
-    `horizons`.
+    (None for numbers). `times` are the times of all rows, if they have any; `has_coordinates` is
+    True if they have places. For an outcome in time, probabilities are those of the intervals
+    between the `horizons`.
     """
 
     answers: tuple[Answers, ...]
@@ -423,11 +423,11 @@ class AnsweredRows:
     classes: np.ndarray | None
     candidate: int = 0
     times: np.ndarray | None = None
-    has_places: bool = False
+    has_coordinates: bool = False
     horizons: tuple[float, ...] = ()
 
     @classmethod
-    def from_answers(cls, predictions: Answers | None, data: Data) -> AnsweredRows | None:
+    def from_answers(cls, predictions: Answers | None, data: Data) -> RowPredictions | None:
         """Collect predictions for rows; return None if the fits returned only scores or losses."""
         if predictions is None:
             return None
@@ -436,15 +436,15 @@ class AnsweredRows:
         for response_predictions in (*predictions.also, predictions):
             if response_predictions.response in predictions_by_response:
                 predictions_by_response[response_predictions.response] = response_predictions
-        found_predictions = tuple(filter(None, predictions_by_response.values()))
-        if not found_predictions:
+        row_predictions = tuple(filter(None, predictions_by_response.values()))
+        if not row_predictions:
             return None
         return cls(
-            found_predictions,
+            row_predictions,
             data.y if data.codes is None else data.codes,
             data.classes,
             times=data.time,
-            has_places=data.block is not None,
+            has_coordinates=data.block is not None,
             horizons=data.horizons,
         )
 
@@ -455,5 +455,8 @@ class AnsweredRows:
         A bootstrap also has predictions for training rows.
         """
         plan = self.answers[0].plan
-        unseen_masks = [plan.seen(q) & ~plan.without_row[q] for q in range(plan.n_questions)]
-        return ~np.concatenate(unseen_masks)
+        seen_masks = [
+            plan.seen(question) & ~plan.without_row[question]
+            for question in range(plan.n_questions)
+        ]
+        return ~np.concatenate(seen_masks)

@@ -13,7 +13,7 @@ from truerisk.core.frozen import frozen
 
 Severity = Literal["serious", "warning", "note"]
 
-CODES: Mapping[str, tuple[Severity, str]] = {
+FINDING_CODES: Mapping[str, tuple[Severity, str]] = {
     "claim-refuted": ("serious", "the claim lies outside the honest interval"),
     "selection-outside": ("serious", "the columns look selected with these very labels"),
     "state-survives-clone": ("serious", "the search carries what it learned from earlier fits"),
@@ -58,10 +58,16 @@ CODES: Mapping[str, tuple[Severity, str]] = {
 }
 """Code of every finding, with its severity and meaning."""
 
-OF_EVERY_CALL = ("near-copies", "rows-in-order", "group-numbers", "few-events", "infinite-loss")
+ALWAYS_CHECKED_CODES = (
+    "near-copies",
+    "rows-in-order",
+    "group-numbers",
+    "few-events",
+    "infinite-loss",
+)
 """Codes of findings that every public function checks for and issues as a warning."""
 
-PRESENT_CODES: Mapping[str, str] = {
+NEW_CODE_BY_OLD: Mapping[str, str] = {
     "few-rows-of-a-class": "few-events",
     "groups-suspected": "group-numbers",
 }
@@ -79,14 +85,14 @@ class Finding:
     remedy: str
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "code", PRESENT_CODES.get(self.code, self.code))
-        if self.code not in CODES:
+        object.__setattr__(self, "code", NEW_CODE_BY_OLD.get(self.code, self.code))
+        if self.code not in FINDING_CODES:
             raise UnknownName(f"{repr_on_one_line(self.code)} is the code of no finding.")
 
     @property
     def severity(self) -> Severity:
         """Severity of the finding: "serious", "warning" or "note"."""
-        return CODES[self.code][0]
+        return FINDING_CODES[self.code][0]
 
     @property
     def note(self) -> str:
@@ -97,7 +103,7 @@ class Finding:
         return f"{self.severity}: {self.sentence} {self.remedy} [{self.code}]"
 
 
-def by_severity(findings: list[Finding]) -> tuple[Finding, ...]:
+def sort_by_severity(findings: list[Finding]) -> tuple[Finding, ...]:
     """Sort findings by severity, the most serious first; keep the order of equal severities."""
     severities = get_args(Severity)
     return tuple(sorted(findings, key=lambda finding: severities.index(finding.severity)))
@@ -107,7 +113,7 @@ _is_inside_fit: ContextVar[bool] = ContextVar("is_inside_fit", default=False)
 
 
 @contextmanager
-def without_checks() -> Iterator[None]:
+def disable_checks() -> Iterator[None]:
     """Switch the checks off inside a with-block whose fits use rows that were already checked."""
     token = _is_inside_fit.set(True)
     try:

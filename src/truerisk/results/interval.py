@@ -17,11 +17,11 @@ from typing import Any, Self, overload
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.formats import escape_and_truncate, risk
+from truerisk.core.formats import escape_and_truncate, format_risk
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.results.door import load_from_results
-from truerisk.results.records import Share, Shown
+from truerisk.results.records import DisplayedResult, Share
 
 
 class Basis(Enum):
@@ -63,14 +63,14 @@ class Basis(Enum):
 DEFAULT_ROPE = 0.01  # Half the width of the default region of practical equivalence.
 
 
-PLAN_BASES = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
+PLAN_DEPENDENT_BASES = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
 """The kinds of evidence that depend on the drawn plan and its data.
 
 A loss, a table or a method determines all other kinds.
 """
 
 
-RISKS_OF_PARTS = ("apparent", "training", "test", "oob", "no_information", "corrected")
+BREAKDOWN_RISK_NAMES = ("apparent", "training", "test", "oob", "no_information", "corrected")
 """Names of the numbers in a `Breakdown` that are risks; others are weights, differences, counts."""
 
 
@@ -81,10 +81,10 @@ def normal_quantile(level: float) -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def quantile_of_t(level: float, degrees: float) -> float:
+def t_quantile(level: float, degrees: float) -> float:
     """Return the two-sided quantile of Student's t, or the normal one for infinite degrees.
 
-    >>> round(quantile_of_t(0.95, 19), 3), round(quantile_of_t(0.95, float("inf")), 3)
+    >>> round(t_quantile(0.95, 19), 3), round(t_quantile(0.95, float("inf")), 3)
     (2.093, 1.96)
     """
     from scipy.special import stdtrit
@@ -196,16 +196,16 @@ class Interval:
         return self.low <= number <= self.high
 
     def __str__(self) -> str:
-        return f"[{risk(self.low, self.high)}, {risk(self.high)}]"
+        return f"[{format_risk(self.low, self.high)}, {format_risk(self.high)}]"
 
 
-def ends_of(interval: Interval | None) -> tuple[float | None, float | None]:
+def interval_ends(interval: Interval | None) -> tuple[float | None, float | None]:
     """Return the lower and upper end of an interval, or None for both if there is no interval."""
     return (None, None) if interval is None else (interval.low, interval.high)
 
 
 @frozen
-class Breakdown(Mapping[str, float], Shown):
+class Breakdown(Mapping[str, float], DisplayedResult):
     """Named numbers from which a risk was computed; it prints as a table with one line.
 
     >>> print(Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125, "n": 200}))
@@ -239,7 +239,7 @@ class Breakdown(Mapping[str, float], Shown):
         """
         named_numbers = self.numbers.items()
         return Breakdown(
-            {k: scale.value(v) if k in RISKS_OF_PARTS else v for k, v in named_numbers}
+            {k: scale.value(v) if k in BREAKDOWN_RISK_NAMES else v for k, v in named_numbers}
         )
 
     def __str__(self) -> str:
@@ -250,10 +250,10 @@ class Breakdown(Mapping[str, float], Shown):
         return [tables.Block("What the risk is made of", list(self), [self._cells()])]
 
     def _cells(self) -> list[str]:
-        return [str(v) if isinstance(v, int) else formats.number(v) for v in self.values()]
+        return [str(v) if isinstance(v, int) else formats.format_number(v) for v in self.values()]
 
 
-class WithInterval:
+class ResultWithInterval:
     """Base class of results with a value and an interval, of which either may be missing."""
 
     value: float | None
@@ -262,7 +262,7 @@ class WithInterval:
     @property
     def ends(self) -> list[float]:
         """All numbers that an axis must show: the value and the ends of its interval."""
-        return [end for end in (self.value, *ends_of(self.interval)) if end is not None]
+        return [end for end in (self.value, *interval_ends(self.interval)) if end is not None]
 
     def named(self, name: str) -> dict[str, float | None]:
         """Return the value by `name`, and its interval's ends by `name` with ".low" and ".high".
@@ -279,20 +279,23 @@ class WithInterval:
 
         Examples
         --------
-        >>> Reported(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
+        >>> ReportedValue(0.75, Interval(0.5, 0.875, "wald"), "larger").named("auc")
         {'auc': 0.75, 'auc.low': 0.5, 'auc.high': 0.875}
         """
-        low, high = ends_of(self.interval)
+        low, high = interval_ends(self.interval)
         return {name: self.value, f"{name}.low": low, f"{name}.high": high}
 
 
 @frozen
-class Reported(WithInterval):
-    """A value with its interval; `better` tells whether "larger" or "lower" values are better."""
+class ReportedValue(ResultWithInterval):
+    """A value with its interval.
+
+    `better_direction` tells whether "larger" or "lower" values are better.
+    """
 
     value: float | None
     interval: Interval | None
-    better: str = ""
+    better_direction: str = ""
 
 
 @frozen
@@ -371,29 +374,31 @@ class Scale:
         """Convert a risk to this scale, or a value on this scale back to the risk."""
         if risk is None or self.perfect is None:
             return risk
-        return self._origin - risk
+        return self._score_at_zero_risk - risk
 
     def values(self, risks: np.ndarray) -> np.ndarray:
         """Convert an array of risks to this scale; NaN stays NaN."""
-        return risks if self.perfect is None else self._origin - risks
+        return risks if self.perfect is None else self._score_at_zero_risk - risks
 
     def interval(self, interval: Interval | None) -> Interval | None:
         """Convert a risk's interval to this scale, or an interval on this scale back."""
         if interval is None or self.perfect is None:
             return interval
-        return interval.below(self._origin)
+        return interval.below(self._score_at_zero_risk)
 
     @property
-    def _origin(self) -> float:
+    def _score_at_zero_risk(self) -> float:
         """The score that corresponds to a risk of 0."""
         return self.perfect if self.perfect is not None and self.perfect < inf else 0.0
 
-    def optimism_of(self, honest_value: float | None, selected_value: float | None) -> float | None:
+    def compute_optimism(
+        self, honest_value: float | None, selected_value: float | None
+    ) -> float | None:
         """Return by how much the selected risk or score is better than the honest one.
 
         It is None if either value is missing.
 
-        >>> Scale(1.0).optimism_of(0.75, 0.875), Scale().optimism_of(0.25, 0.125)
+        >>> Scale(1.0).compute_optimism(0.75, 0.875), Scale().compute_optimism(0.25, 0.125)
         (0.125, 0.125)
         """
         if honest_value is None or selected_value is None:
@@ -402,15 +407,15 @@ class Scale:
             honest_value - selected_value if self.perfect is None else selected_value - honest_value
         )
 
-    def gap(self, difference: float) -> float:
+    def convert_difference(self, difference: float) -> float:
         """Convert the difference of two risks to the difference of the values on this scale."""
         return difference if self.perfect is None else 0.0 - difference
 
 
-ERROR = Scale()
+LOSS_SCALE = Scale()
 
 
-class OnScale(WithInterval):
+class ResultOnScale(ResultWithInterval):
     """Base class of results on the requested scale; `perfect` is explained in `Scale`."""
 
     perfect: float | None
@@ -458,7 +463,7 @@ class OnScale(WithInterval):
         return replace(self, **converted_fields, **names)  # type: ignore[type-var]
 
 
-class Bounded(ABC):
+class ResultWithBounds(ABC):
     """Base class of results with honest risks or scores, on which a user can set bounds."""
 
     @property
@@ -499,7 +504,7 @@ class Bounded(ABC):
         load_from_results("require")(self._honest_numbers, bounds)
 
 
-def honest_numbers_of(result: Bounded) -> Mapping[str, Any]:
+def get_honest_numbers(result: ResultWithBounds) -> Mapping[str, Any]:
     """Return the honest risks and scores of a result, each a `HonestNumber`, by name."""
     return result._honest_numbers
 

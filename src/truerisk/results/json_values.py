@@ -25,11 +25,11 @@ MAX_NESTING_DEPTH = (
 LARGEST_INTEGER = 2**63
 LARGEST_NUMBER = 1e150  # Differences and squares of larger numbers overflow.
 SOURCE_ADVICE = "give the text that to_json() or --json wrote, or a pathlib.Path of its file."
-HOW_TO_WRITE = "write results with to_json() or --json."
-_NUMBERS_BY_WORD = {"nan": nan, "inf": inf, "-inf": -inf}
+WRITE_ADVICE = "write results with to_json() or --json."
+_NON_FINITE_BY_TEXT = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
-def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
+def parse_json(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     """Parse a JSON text, or the file of a Path, and refuse content that no result has.
 
     NaN, which is not valid JSON, is refused, as are duplicate keys in an object, more than
@@ -39,7 +39,7 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     source_name, remedy = "this", "give the text that to_json() or --json wrote."
     text: str | bytes
     if isinstance(source, Path):
-        source_name, remedy = f"'{escape_and_truncate(str(source), 200)}'", HOW_TO_WRITE
+        source_name, remedy = f"'{escape_and_truncate(str(source), 200)}'", WRITE_ADVICE
         text = _read_file_text(file_path("source", source, "results.json"), max_bytes)
     elif isinstance(source, str | bytes):
         text = source
@@ -47,10 +47,10 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     else:
         raise BadArgument(f"{repr_on_one_line(source)}: {SOURCE_ADVICE}")
     if not text.strip():
-        raise BadData(f"{source_name} is empty: {HOW_TO_WRITE}")
+        raise BadData(f"{source_name} is empty: {WRITE_ADVICE}")
     try:
         json_content = json.loads(
-            text, parse_constant=_no_constant, object_pairs_hook=_object_from_pairs
+            text, parse_constant=_refuse_constant, object_pairs_hook=_object_from_pairs
         )
         is_deep = _is_deeper(json_content, MAX_NESTING_DEPTH)
     except RecursionError:
@@ -58,7 +58,7 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     except _DuplicateKey as error:
         raise BadData(
             f"{source_name} is damaged: the key {error} stands twice in one object, and which of "
-            f"the two is meant cannot be known; {HOW_TO_WRITE}"
+            f"the two is meant cannot be known; {WRITE_ADVICE}"
         ) from None
     except ValueError as error:
         line_note = f" (line {error.lineno})" if isinstance(error, json.JSONDecodeError) else ""
@@ -68,7 +68,7 @@ def parse(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
     if is_deep:
         raise BadData(
             f"{source_name} is no file of results: it is nested too deeply, in more than "
-            f"{MAX_NESTING_DEPTH} levels; {HOW_TO_WRITE}"
+            f"{MAX_NESTING_DEPTH} levels; {WRITE_ADVICE}"
         )
     return json_content
 
@@ -81,8 +81,8 @@ def _object_from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Convert a JSON object's pairs to a dict; raise _DuplicateKey if a key occurs twice."""
     json_object = dict(pairs)
     if len(json_object) < len(pairs):
-        counts = Counter(key for key, _ in pairs)
-        raise _DuplicateKey(f"'{escape_and_truncate(counts.most_common(1)[0][0], 40)}'")
+        key_counts = Counter(key for key, _ in pairs)
+        raise _DuplicateKey(f"'{escape_and_truncate(key_counts.most_common(1)[0][0], 40)}'")
     return json_object
 
 
@@ -127,11 +127,11 @@ def _refuse_size(source_name: str, n_bytes: int, max_bytes: int) -> None:
         )
 
 
-def _no_constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(name)
 
 
-def schema_of(json_content: Any) -> str:
+def read_schema_name(json_content: Any) -> str:
     """Return the schema name of a result without its version; raise BadData if there is none."""
     schema_text = json_content.get("schema") if isinstance(json_content, dict) else None
     if not isinstance(schema_text, str) or not schema_text.startswith("truerisk."):
@@ -147,40 +147,40 @@ class JsonValue:
     """A value of a JSON document, and its path in the document for error messages."""
 
     value: Any
-    place: str = ""
+    path: str = ""
 
     def refuse(self, wanted: str) -> NoReturn:
         """Raise BadData: the document is damaged, because this value is not what was wanted."""
         value_text = escape_and_truncate(json.dumps(self.value), 60)
-        path_text = f"'{self.place}'" if self.place else "the document"
+        path_text = f"'{self.path}'" if self.path else "the document"
         raise BadData(f"the results are damaged: {path_text} is {value_text}, not {wanted}.")
 
     def __getitem__(self, name: str | int) -> JsonValue:
         """Return a field of a JSON object or an entry of a JSON array; raise BadData if missing."""
         if isinstance(name, int):
             return self.entries()[name]
-        fields_by_name = self._object()
+        fields_by_name = self._fields_by_name()
         if name not in fields_by_name:
-            lacking_text = f"'{self.place}' lacks" if self.place else "they lack"
-            raise BadData(f"the results are damaged: {lacking_text} '{name}'.")
-        return JsonValue(fields_by_name[name], self._path_of(name))
+            missing_text = f"'{self.path}' lacks" if self.path else "they lack"
+            raise BadData(f"the results are damaged: {missing_text} '{name}'.")
+        return JsonValue(fields_by_name[name], self._field_path(name))
 
-    def has(self, name: str) -> bool:
+    def has_field(self, name: str) -> bool:
         """Return True if a JSON object has a field of this name, even if its value is null."""
-        return name in self._object()
+        return name in self._fields_by_name()
 
     def get(self, name: str) -> JsonValue:
         """Return a field of a JSON object; if the field is missing, its value is None."""
-        return JsonValue(self._object().get(name), self._path_of(name))
+        return JsonValue(self._fields_by_name().get(name), self._field_path(name))
 
-    def _path_of(self, name: str) -> str:
+    def _field_path(self, name: str) -> str:
         return (
-            f"{self.place}.{escape_and_truncate(name, 40)}"
-            if self.place
+            f"{self.path}.{escape_and_truncate(name, 40)}"
+            if self.path
             else escape_and_truncate(name, 40)
         )
 
-    def _object(self) -> dict[str, Any]:
+    def _fields_by_name(self) -> dict[str, Any]:
         if not isinstance(self.value, dict):
             self.refuse("an object")
         if len(self.value) > MAX_KEYS:
@@ -189,7 +189,7 @@ class JsonValue:
 
     def items(self) -> Iterator[tuple[str, JsonValue]]:
         """Iterate over the names and values of the fields of a JSON object."""
-        return ((name, self[name]) for name in self._object())
+        return ((name, self[name]) for name in self._fields_by_name())
 
     def entries(self, longest: int = 10_000_000) -> list[JsonValue]:
         """Return the entries of a JSON array, each with its path; raise BadData if it is none."""
@@ -198,7 +198,7 @@ class JsonValue:
         if len(self.value) > longest:
             self.refuse(f"an array of at most {longest} entries")
         return [
-            JsonValue(array_entry, f"{self.place}[{i}]") for i, array_entry in enumerate(self.value)
+            JsonValue(array_entry, f"{self.path}[{i}]") for i, array_entry in enumerate(self.value)
         ]
 
     def text(self) -> str:
@@ -207,7 +207,7 @@ class JsonValue:
             self.refuse("text")
         return self.value
 
-    def flag(self) -> bool:
+    def boolean(self) -> bool:
         """Return the JSON value if it is true or false; raise BadData otherwise."""
         if not isinstance(self.value, bool):
             self.refuse("true or false")
@@ -221,32 +221,32 @@ class JsonValue:
             self.refuse("a whole number of 64 bits")
         return self.value
 
-    def all_of(self, read_entry: Callable[[JsonValue], T], *plain_types: type) -> list[T]:
+    def read_entries(self, read_entry: Callable[[JsonValue], T], *plain_types: type) -> list[T]:
         """Return the entries of a JSON array, each converted by `read_entry`.
 
         If all entries have `plain_types`, they are returned at once, which is fast. If float is
         among these types, the words for NaN and infinity count as floats.
         """
-        quick_entries = (
-            _read_at_once(self.value, plain_types) if isinstance(self.value, list) else None
+        plain_entries = (
+            _entries_if_plain(self.value, plain_types) if isinstance(self.value, list) else None
         )
         return (
             [read_entry(array_entry) for array_entry in self.entries()]
-            if quick_entries is None
-            else quick_entries
+            if plain_entries is None
+            else plain_entries
         )
 
-    def lines_of(self, read_entry: Callable[[JsonValue], T], *plain_types: type) -> list[list[T]]:
+    def read_rows(self, read_entry: Callable[[JsonValue], T], *plain_types: type) -> list[list[T]]:
         """Return the rows of a JSON array of arrays; arrays of numbers only are read at once."""
         rows: Any = self.value
         if isinstance(rows, list) and set(map(type, rows)) == {list}:
             flat_entries = [*chain.from_iterable(rows)]
             if (
                 str not in set(map(type, flat_entries))
-                and _read_at_once(flat_entries, plain_types) is not None
+                and _entries_if_plain(flat_entries, plain_types) is not None
             ):
                 return list(rows)
-        return [row.all_of(read_entry, *plain_types) for row in self.entries()]
+        return [row.read_entries(read_entry, *plain_types) for row in self.entries()]
 
     def as_count(self) -> int:
         """Return the JSON value if it is a count from 0 to LARGEST_COUNT; else raise BadData."""
@@ -258,8 +258,8 @@ class JsonValue:
 
     def any_number(self) -> float:
         """Return the JSON value as a number; "nan", "inf" and "-inf" become NaN and infinities."""
-        if isinstance(self.value, str) and self.value in _NUMBERS_BY_WORD:
-            return _NUMBERS_BY_WORD[self.value]
+        if isinstance(self.value, str) and self.value in _NON_FINITE_BY_TEXT:
+            return _NON_FINITE_BY_TEXT[self.value]
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self.refuse("a number")
         if not abs(self.value) <= LARGEST_NUMBER:
@@ -293,7 +293,7 @@ class JsonValue:
         """Return the entries of a JSON array as numbers from 0 to 1."""
         return [array_entry.share() for array_entry in self.entries()]
 
-    def or_none(self, read_value: Callable[[JsonValue], T]) -> T | None:
+    def read_or_none(self, read_value: Callable[[JsonValue], T]) -> T | None:
         """Return None for a JSON null, else the value converted by `read_value`."""
         return None if self.value is None else read_value(self)
 
@@ -301,30 +301,30 @@ class JsonValue:
         """Return the entries of a JSON array as texts."""
         return [array_entry.text() for array_entry in self.entries()]
 
-    def words(self) -> dict[str, str]:
+    def text_by_key(self) -> dict[str, str]:
         """Return the texts in a JSON object by name, such as versions by package."""
         return {name: field_value.text() for name, field_value in self.items()}
 
 
-def _read_at_once(array_entries: list[Any], plain_types: tuple[type, ...]) -> list[Any] | None:
+def _entries_if_plain(array_entries: list[Any], plain_types: tuple[type, ...]) -> list[Any] | None:
     """Return all entries of an array if they have `plain_types` and are not too large, else None.
 
     The words for NaN and infinity are converted to numbers.
     """
     entry_types = set(map(type, array_entries))
     if str in entry_types and float in plain_types:
-        entries_without_words = [
+        non_text_entries = [
             array_entry for array_entry in array_entries if type(array_entry) is not str
         ]
         if not all(
-            type(array_entry) is not str or array_entry in _NUMBERS_BY_WORD
+            type(array_entry) is not str or array_entry in _NON_FINITE_BY_TEXT
             for array_entry in array_entries
         ):
             return None
-        if _read_at_once(entries_without_words, plain_types) is None:
+        if _entries_if_plain(non_text_entries, plain_types) is None:
             return None
         return [
-            _NUMBERS_BY_WORD[array_entry] if type(array_entry) is str else array_entry
+            _NON_FINITE_BY_TEXT[array_entry] if type(array_entry) is str else array_entry
             for array_entry in array_entries
         ]
     is_plain = (

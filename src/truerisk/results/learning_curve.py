@@ -5,11 +5,11 @@ uncertainty is computed at measured sizes and beyond.
 
 The risks at several sizes are taken as normal about the power law with a known covariance. The
 exponent c can be determined from a long curve only, and a fitted exponent is seldom reliable.
-Therefore no c is chosen: all exponents between `SLOWEST` and `FASTEST` are averaged by how well
-they fit, with a ≥ the least loss, b ≥ 0, and a flat prior on the last risk and on the fall from the
-first risk to the last. For given c and b the power law is linear in a, so that the posterior of the
-risk at n is a mixture of truncated normals. It is exact except for the sums over c and b, and needs
-no random numbers.
+Therefore no c is chosen: all exponents between `MIN_EXPONENT` and `MAX_EXPONENT` are averaged by
+how well they fit, with a ≥ the least loss, b ≥ 0, and a flat prior on the last risk and on the fall
+from the first risk to the last. For given c and b the power law is linear in a, so that the
+posterior of the risk at n is a mixture of truncated normals. It is exact except for the sums over c
+and b, and needs no random numbers.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from truerisk.core.arguments import is_number, repr_on_one_line
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.tables import frame_of
+from truerisk.core.tables import frame_from_columns
 from truerisk.results.door import load_from_package
-from truerisk.results.interval import Interval, OnScale, Scale
+from truerisk.results.interval import Interval, ResultOnScale, Scale
 from truerisk.results.records import (
-    FINITE,
+    FINITE_RANGE,
     LARGEST_COUNT,
     UNWRITTEN,
     Column,
-    Finite,
-    Perfect,
+    FiniteFloat,
+    PerfectScore,
     Range,
     Record,
     Share,
@@ -45,11 +45,11 @@ from truerisk.results.results import RiskEstimate
 N_DRAWN_SIZES = 16  # Number of training sizes at which the power law is evaluated for a figure.
 # The curve is extrapolated to at most this multiple of the largest measured size.
 # Up to this multiple the coverage of the curve's band was validated (docs/learning-curves.md).
-LARGEST_EXTRAPOLATION = 4.0
+MAX_EXTRAPOLATION_FACTOR = 4.0
 
 
 @frozen
-class ExpectedRisk(OnScale):
+class ExpectedRisk(ResultOnScale):
     """The expected risk of a learner that is trained on `n_train` rows.
 
     `extrapolated` is True if all measured sizes are smaller. `value` and `perfect` have the same
@@ -60,10 +60,12 @@ class ExpectedRisk(OnScale):
     value: float
     interval: Interval
     extrapolated: bool
-    perfect: Perfect | None = None
+    perfect: PerfectScore | None = None
 
     def __str__(self) -> str:
-        return f"with {self.n_train:g} rows expect {formats.risk(self.value)} {self.interval}"
+        return (
+            f"with {self.n_train:g} rows expect {formats.format_risk(self.value)} {self.interval}"
+        )
 
 
 @frozen(eq=False)
@@ -110,10 +112,10 @@ class LearningCurve(Record):
 
     sizes: Annotated[np.ndarray, Column("sizes", least=1, numbers=Range(1, LARGEST_COUNT))]
     estimates: Annotated[tuple[RiskEstimate, ...], Column("sizes")]
-    covariance: Annotated[np.ndarray, Column("sizes", n_axes=2, numbers=FINITE)] | None
+    covariance: Annotated[np.ndarray, Column("sizes", n_axes=2, numbers=FINITE_RANGE)] | None
     confidence_level: Share
-    lower: Finite | None = 0.0
-    upper: Finite | None = None
+    lower: FiniteFloat | None = 0.0
+    upper: FiniteFloat | None = None
     lacking: str | None = None
 
     @property
@@ -134,8 +136,8 @@ class LearningCurve(Record):
                 return "estimates", index, "value", f"a loss of {self.lower:g} or more"
             if self.upper is not None and loss > self.upper:
                 return "estimates", index, "value", f"a loss of {self.upper:g} or less"
-        if n < FEWEST_SIZES:
-            return "sizes", f"{FEWEST_SIZES} or more, as there is a law"
+        if n < MIN_N_SIZES:
+            return "sizes", f"{MIN_N_SIZES} or more, as there is a law"
         if self.estimates[-1].n_rows < self.sizes[-1]:
             return "estimates", n - 1, "n_rows", f"{self.sizes[-1]:g} or more, the training rows"
         return None if self.law.is_defined else ("covariance", "one by which a law can be told")
@@ -167,7 +169,7 @@ class LearningCurve(Record):
         if self.law is None:
             return ()
         n_rows, smallest_size = float(self.estimates[-1].n_rows), float(self.sizes[0])
-        largest_size = min(2 * n_rows, LARGEST_EXTRAPOLATION * float(self.sizes[-1]))
+        largest_size = min(2 * n_rows, MAX_EXTRAPOLATION_FACTOR * float(self.sizes[-1]))
         sizes = np.union1d(
             np.geomspace(smallest_size, largest_size, N_DRAWN_SIZES), [min(n_rows, largest_size)]
         )
@@ -205,11 +207,11 @@ class LearningCurve(Record):
         if self.law is None:
             raise Refusal(f"the learning curve has no law that predicts a risk: {self.lacking}")
         smallest_size, largest_size = float(self.sizes[0]), float(self.sizes[-1])
-        if not smallest_size <= n <= LARGEST_EXTRAPOLATION * largest_size:
+        if not smallest_size <= n <= MAX_EXTRAPOLATION_FACTOR * largest_size:
             raise Refusal(
                 f"curve.at({n:.15g}): the curve was measured from {smallest_size:g} to "
                 f"{largest_size:g} training rows, and is extrapolated to "
-                f"{LARGEST_EXTRAPOLATION * largest_size:g} at most."
+                f"{MAX_EXTRAPOLATION_FACTOR * largest_size:g} at most."
             )
         loss_limits = self.law.interval(float(n), self.confidence_level)
         least_loss, greatest_loss = self._least_risk, np.inf if self.upper is None else self.upper
@@ -235,19 +237,19 @@ class LearningCurve(Record):
         DataFrame
             A frame of pandas, or of polars if only that is installed.
         """
-        band = [None if self.law is None else self.at(train_size) for train_size in self.sizes]
+        law_risks = [None if self.law is None else self.at(train_size) for train_size in self.sizes]
         estimates = self.estimates
-        return frame_of(
+        return frame_from_columns(
             {
                 "n_train": self.sizes.tolist(),
-                "value": [e.value for e in estimates],
-                "std_error": [e.std_error for e in estimates],
-                "low": [e.interval and e.interval.low for e in estimates],
-                "high": [e.interval and e.interval.high for e in estimates],
-                "law": [b and b.value for b in band],
-                "law_low": [b and b.interval.low for b in band],
-                "law_high": [b and b.interval.high for b in band],
-                "n_fits": [e.n_fits for e in estimates],
+                "value": [estimate.value for estimate in estimates],
+                "std_error": [estimate.std_error for estimate in estimates],
+                "low": [estimate.interval and estimate.interval.low for estimate in estimates],
+                "high": [estimate.interval and estimate.interval.high for estimate in estimates],
+                "law": [law_risk and law_risk.value for law_risk in law_risks],
+                "law_low": [law_risk and law_risk.interval.low for law_risk in law_risks],
+                "law_high": [law_risk and law_risk.interval.high for law_risk in law_risks],
+                "n_fits": [estimate.n_fits for estimate in estimates],
             }
         )
 
@@ -271,11 +273,11 @@ class LearningCurve(Record):
         return load_from_package("learning-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        return "\n".join([tables.text_table(self._header, self._rows()), *self._last_line()])
+        return "\n".join([tables.text_table(self._header, self._rows()), *self._law_lines()])
 
     @override
     def blocks(self) -> list[tables.Block]:
-        return [tables.Block("; ".join(self._last_line()), self._header, self._rows())]
+        return [tables.Block("; ".join(self._law_lines()), self._header, self._rows())]
 
     @property
     def _header(self) -> list[str]:
@@ -293,11 +295,11 @@ class LearningCurve(Record):
             band_text = "–"
             if self.law is not None:
                 band_text = str(self.at(float(train_size))).partition(" expect ")[2]
-            value_text = "–" if estimate.value is None else formats.risk(estimate.value)
+            value_text = "–" if estimate.value is None else formats.format_risk(estimate.value)
             rows.append([f"{train_size:g}", value_text, str(estimate.interval or "–"), band_text])
         return rows
 
-    def _last_line(self) -> list[str]:
+    def _law_lines(self) -> list[str]:
         if self.law is None:
             return [f"note: {self.lacking}"]
         power_law, expected = self.law, self.at(round(2 * float(self.sizes[-1])))
@@ -305,8 +307,8 @@ class LearningCurve(Record):
         return [f"law {power_law.a:.4g} {sign} {power_law.b:.4g} n^-{power_law.c:.4g}; {expected}"]
 
 
-SLOWEST, FASTEST = 0.25, 2.0
-FEWEST_SIZES = 4  # Fitting the parameters a, b and c requires one size more than parameters.
+MIN_EXPONENT, MAX_EXPONENT = 0.25, 2.0
+MIN_N_SIZES = 4  # Fitting the parameters a, b and c requires one size more than parameters.
 N_EXPONENTS, N_SLOPES, SLOPE_REACH_IN_STD_ERRORS = 36, 161, 8.0
 QUANTILE_TOLERANCE = 1e-9  # Maximum numerical error of a quantile, in standard errors.
 NUGGET_SHARE = (
@@ -397,8 +399,8 @@ class PowerLaw:
     def mean(self, n: float) -> float:
         """Return the posterior mean of the loss with n training rows."""
         means, std, weights = self._posterior_at(n)
-        limits = (self._least_risk - self._a_means) / std
-        return float(weights @ (means + std * _truncated_normal_mean(limits)))
+        lower_bounds = (self._least_risk - self._a_means) / std
+        return float(weights @ (means + std * _truncated_normal_mean(lower_bounds)))
 
     def interval(self, n: float, level: float) -> tuple[float, float]:
         """Return the equal-tailed credible interval of the loss with n training rows."""
@@ -410,18 +412,18 @@ class PowerLaw:
         from scipy.special import ndtr
 
         centres, std, weights = self._posterior_at(n)
-        limits = (self._least_risk - self._a_means) / std
-        allowed_mass = np.maximum(ndtr(-limits), np.finfo(float).tiny)
+        lower_bounds = (self._least_risk - self._a_means) / std
+        allowed_mass = np.maximum(ndtr(-lower_bounds), np.finfo(float).tiny)
         # These are the losses of the mixture components if a has its smallest possible value.
         least_losses = self._least_risk - self._a_means + centres
         low, high = float((centres - 12 * std).min()), float((centres + 12 * std).max())
-        mass_below_limits = ndtr(limits)
+        mass_below_bounds = ndtr(lower_bounds)
         while high - low > QUANTILE_TOLERANCE * std:
             midpoint = (low + high) / 2
             # If risks are huge, no floating-point number lies between low and high.
             if not low < midpoint < high:
                 break
-            conditional_cdf = (ndtr((midpoint - centres) / std) - mass_below_limits) / allowed_mass
+            conditional_cdf = (ndtr((midpoint - centres) / std) - mass_below_bounds) / allowed_mass
             cdf = float(weights @ np.where(midpoint > least_losses, conditional_cdf, 0.0))
             low, high = (low, midpoint) if cdf >= probability else (midpoint, high)
         return high
@@ -443,8 +445,8 @@ class PowerLaw:
         smooth_variances = np.exp(
             np.polyval(np.polyfit(log_sizes, np.log(variances), 1), log_sizes)
         )
-        ratios = np.sqrt(smooth_variances / variances)
-        covariance = self.covariance * np.outer(ratios, ratios)
+        std_ratios = np.sqrt(smooth_variances / variances)
+        covariance = self.covariance * np.outer(std_ratios, std_ratios)
         return np.linalg.inv(covariance + NUGGET_SHARE * np.diag(smooth_variances))
 
     def _posterior_at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
@@ -471,19 +473,19 @@ class PowerLaw:
         precision, losses, ones = self._precision, self.values, np.ones(len(self.sizes))
         total_precision = float(ones @ precision @ ones)
         exponents, slopes, a_means, all_log_weights = [], [], [], []
-        for c in np.linspace(SLOWEST, FASTEST, N_EXPONENTS):
+        for c in np.linspace(MIN_EXPONENT, MAX_EXPONENT, N_EXPONENTS):
             scaled_sizes = (self.sizes / self.sizes[-1]) ** -c
             centred_sizes = (
                 scaled_sizes - ones @ precision @ scaled_sizes / total_precision
             )  # The precision-weighted mean is subtracted.
             curvature = centred_sizes @ precision @ scaled_sizes
-            centre, slope_std_error = (
+            slope_mean, slope_std_error = (
                 centred_sizes @ precision @ losses / curvature,
                 curvature**-0.5,
             )
             low, high = (
-                max(0.0, centre - SLOPE_REACH_IN_STD_ERRORS * slope_std_error),
-                max(0.0, centre) + SLOPE_REACH_IN_STD_ERRORS * slope_std_error,
+                max(0.0, slope_mean - SLOPE_REACH_IN_STD_ERRORS * slope_std_error),
+                max(0.0, slope_mean) + SLOPE_REACH_IN_STD_ERRORS * slope_std_error,
             )
             b = np.linspace(low, high, N_SLOPES)
             a = (
@@ -509,7 +511,7 @@ class PowerLaw:
     def _parameters(self) -> tuple[float, float, float]:
         """The a, b, c of the curve through the expected risks at the largest size and twice it."""
         last_size = float(self.sizes[-1])
-        sizes = np.array([*self.sizes, 2 * last_size, LARGEST_EXTRAPOLATION * last_size])
+        sizes = np.array([*self.sizes, 2 * last_size, MAX_EXTRAPOLATION_FACTOR * last_size])
         means = np.array([self.mean(float(n)) for n in sizes])
         risk_at_largest, risk_at_double = means[-3], means[-2]
 
@@ -519,10 +521,13 @@ class PowerLaw:
             )  # The slope b belongs to the largest training size.
             return risk_at_largest - b, b * last_size**c, c
 
-        curves = [curve_through(float(c)) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)]
-        allowed_laws = [curve for curve in curves if curve[0] >= self._least_risk] or curves[-1:]
+        curves = [
+            curve_through(float(c))
+            for c in np.linspace(MIN_EXPONENT, MAX_EXPONENT, 8 * N_EXPONENTS)
+        ]
+        allowed_curves = [curve for curve in curves if curve[0] >= self._least_risk] or curves[-1:]
         return min(
-            allowed_laws,
+            allowed_curves,
             key=lambda curve: ((curve[0] + curve[1] * sizes ** -curve[2] - means) ** 2).sum(),
         )
 
@@ -530,7 +535,10 @@ class PowerLaw:
     def _best_fit(self) -> tuple[float, float, float, float]:
         """The a, b, c of the power law fitted by generalised least squares, and its chi-square."""
         return min(
-            (self._fit_exponent(c) for c in np.linspace(SLOWEST, FASTEST, 8 * N_EXPONENTS)),
+            (
+                self._fit_exponent(c)
+                for c in np.linspace(MIN_EXPONENT, MAX_EXPONENT, 8 * N_EXPONENTS)
+            ),
             key=lambda fit: fit[3],
         )
 
@@ -539,16 +547,16 @@ class PowerLaw:
         precision, losses = self._precision, self.values
         design = np.stack([np.ones(len(losses)), self.sizes**-c], axis=1)
         a, b = np.linalg.solve(design.T @ precision @ design, design.T @ precision @ losses)
-        tried_pairs = [(a, b)]
+        a_b_pairs = [(a, b)]
         if a < self._least_risk or b < 0:
             x = design[:, 1]
             constant_loss = max(
                 self._least_risk, float(precision.sum(axis=0) @ losses / precision.sum())
             )
-            tried_pairs = [(constant_loss, 0.0)]
+            a_b_pairs = [(constant_loss, 0.0)]
             if np.isfinite(self._least_risk):
                 excess_losses = losses - self._least_risk
-                tried_pairs.append(
+                a_b_pairs.append(
                     (
                         self._least_risk,
                         max(0.0, float(x @ precision @ excess_losses / (x @ precision @ x))),
@@ -556,7 +564,7 @@ class PowerLaw:
                 )
         fits = [
             (float(a), float(b), float(c), self._misfit(losses - a - b * design[:, 1]))
-            for a, b in tried_pairs
+            for a, b in a_b_pairs
         ]
         return min(fits, key=lambda fit: fit[3])
 

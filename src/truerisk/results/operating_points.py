@@ -15,9 +15,9 @@ from truerisk.core.arguments import is_number, mention, repr_on_one_line
 from truerisk.core.errors import BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import are_tied
-from truerisk.results.records import Record, Size
+from truerisk.results.records import NonNegative, Record
 
-RATES = ("sensitivity", "specificity", "precision")
+RATE_NAMES = ("sensitivity", "specificity", "precision")
 
 
 @frozen
@@ -33,18 +33,18 @@ class OperatingPoint(Record):
     derived: ClassVar[tuple[str, ...]] = ("sensitivity", "specificity", "precision", "error")
 
     threshold: float
-    true_positives: Size
-    false_positives: Size
-    n_positive: Size
-    n_negative: Size
+    true_positives: NonNegative
+    false_positives: NonNegative
+    n_positive: NonNegative
+    n_negative: NonNegative
     chosen_by: str
     cost: float | None = None
 
     @property
     def flaw(self) -> tuple[str, str] | None:
         """Name of a class count that is not above 0, with the requirement "above 0", or None."""
-        counts = {"n_positive": self.n_positive, "n_negative": self.n_negative}
-        return next(((name, "above 0") for name, n in counts.items() if not n > 0), None)
+        class_counts = {"n_positive": self.n_positive, "n_negative": self.n_negative}
+        return next(((name, "above 0") for name, n in class_counts.items() if not n > 0), None)
 
     @property
     def sensitivity(self) -> float:
@@ -69,12 +69,12 @@ class OperatingPoint(Record):
         return (n_missed + self.false_positives) / (self.n_positive + self.n_negative)
 
     def __str__(self) -> str:
-        cost = "" if self.cost is None else f", cost {formats.number(self.cost)}"
+        cost = "" if self.cost is None else f", cost {formats.format_number(self.cost)}"
         return (
             f"threshold {self.threshold:.6g} ({self.chosen_by}): "
-            f"sensitivity {formats.number(self.sensitivity)}, "
-            f"specificity {formats.number(self.specificity)}, "
-            f"precision {formats.number(self.precision)}{cost}"
+            f"sensitivity {formats.format_number(self.sensitivity)}, "
+            f"specificity {formats.format_number(self.specificity)}, "
+            f"precision {formats.format_number(self.precision)}{cost}"
         )
 
 
@@ -116,7 +116,9 @@ class ThresholdCounts:
         """Number (or weight) of the negative rows."""
         return float(self.false_positives[-1])
 
-    def point(self, index: int, chosen_by: str, cost: float | None = None) -> OperatingPoint:
+    def operating_point(
+        self, index: int, chosen_by: str, cost: float | None = None
+    ) -> OperatingPoint:
         """Return the operating point at the threshold with index `index`."""
         return OperatingPoint(
             threshold=float(self.thresholds[index]),
@@ -128,12 +130,12 @@ class ThresholdCounts:
             cost=cost,
         )
 
-    def point_at(self, threshold: float) -> OperatingPoint:
+    def operating_point_at(self, threshold: float) -> OperatingPoint:
         """Return the operating point of the rule "positive if score ≥ threshold"."""
         if np.isnan(threshold):
             raise BadData("the threshold is NaN: no score is above or below it.")
         index = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
-        point = self.point(max(index, 0), "given")
+        point = self.operating_point(max(index, 0), "given")
         return OperatingPoint(**{**vars(point), "threshold": float(threshold)})
 
     def at_cost(
@@ -161,7 +163,9 @@ class ThresholdCounts:
         prevalence_text = "" if prevalence is None else f", prevalence {prevalence:.15g}"
         cost_text = f"cost {false_positive:.15g} of a false positive, "
         cost_text += f"{false_negative:.15g} of a false negative"
-        return self.point(best_index, cost_text + prevalence_text, float(costs[best_index]))
+        return self.operating_point(
+            best_index, cost_text + prevalence_text, float(costs[best_index])
+        )
 
     def at_rate(self, demanded: Mapping[str, float]) -> OperatingPoint:
         """Return the operating point that meets one required rate and is best in the other.
@@ -178,15 +182,15 @@ class ThresholdCounts:
                 "specificity": (self.n_negative - false_positives) / self.n_negative,
                 "precision": true_positives / (true_positives + false_positives),
             }
-        met_indices = np.flatnonzero(are_tied(rate, rates[name]))
-        if not len(met_indices):
+        eligible_indices = np.flatnonzero(are_tied(rate, rates[name]))
+        if not len(eligible_indices):
             best_rate = float(np.nanmax(rates[name]))
             raise Refusal(
                 f"no threshold reaches a {name} of {rate:.15g}: the best is {best_rate:.4g}. "
                 "Demand less, or a sensitivity or specificity, which some threshold always reaches."
             )
-        return self.point(
-            int(met_indices[0] if name == "sensitivity" else met_indices[-1]),
+        return self.operating_point(
+            int(eligible_indices[0] if name == "sensitivity" else eligible_indices[-1]),
             f"{name} ≥ {rate:.15g}",
         )
 
@@ -210,9 +214,10 @@ def check_cost(
 
 def check_rate(demanded_rates: Mapping[str, float]) -> tuple[str, float]:
     """Return the name and the value of the required rate; raise an error unless there is one."""
-    if len(demanded_rates) != 1 or not set(demanded_rates) <= set(RATES):
+    if len(demanded_rates) != 1 or not set(demanded_rates) <= set(RATE_NAMES):
         raise UnknownName(
-            f"demand one rate of {', '.join(RATES)}; given: {', '.join(demanded_rates) or 'none'}."
+            f"demand one rate of {', '.join(RATE_NAMES)}; given: "
+            f"{', '.join(demanded_rates) or 'none'}."
         )
     ((name, rate),) = demanded_rates.items()
     if not is_number(rate) or not 0 <= rate <= 1:
@@ -232,19 +237,19 @@ def area_under_roc_curve(
     """
     _, score_index = np.unique(scores, return_inverse=True)
     if weights is None:
-        positives, negatives = (
+        positives_by_score, negatives_by_score = (
             np.bincount(score_index, is_positive),
             np.bincount(score_index, ~is_positive),
         )
     else:
-        positives, negatives = (
+        positives_by_score, negatives_by_score = (
             np.bincount(score_index, weights * is_positive),
             np.bincount(score_index, weights * ~is_positive),
         )
-    negatives_below = np.cumsum(negatives) - negatives
+    negatives_below = np.cumsum(negatives_by_score) - negatives_by_score
     return float(
-        (positives * (2 * negatives_below + negatives)).sum()
-        / (2 * positives.sum() * negatives.sum())
+        (positives_by_score * (2 * negatives_below + negatives_by_score)).sum()
+        / (2 * positives_by_score.sum() * negatives_by_score.sum())
     )
 
 
@@ -258,16 +263,18 @@ def placements(scores: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
     mean of each over its class is the area.
     """
     _, score_index = np.unique(scores, return_inverse=True)
-    positives, negatives = (
+    positives_by_score, negatives_by_score = (
         np.bincount(score_index, is_positive),
         np.bincount(score_index, ~is_positive),
     )
-    negatives_below = np.cumsum(negatives) - negatives / 2
-    positives_above = positives.sum() - np.cumsum(positives) + positives / 2
+    negatives_below = np.cumsum(negatives_by_score) - negatives_by_score / 2
+    positives_above = (
+        positives_by_score.sum() - np.cumsum(positives_by_score) + positives_by_score / 2
+    )
     return np.where(
         is_positive,
-        negatives_below[score_index] / negatives.sum(),
-        positives_above[score_index] / positives.sum(),
+        negatives_below[score_index] / negatives_by_score.sum(),
+        positives_above[score_index] / positives_by_score.sum(),
     )
 
 

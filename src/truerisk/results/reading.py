@@ -33,7 +33,7 @@ from truerisk.core import formats
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import RegistryEntry
 from truerisk.results.earlier_versions import to_present_version
-from truerisk.results.json_values import JsonValue, parse
+from truerisk.results.json_values import JsonValue, parse_json
 from truerisk.results.records import Column, Range, Record
 
 T = TypeVar("T")
@@ -47,8 +47,8 @@ def read_dict(cls: type[T], content: Mapping[str, Any]) -> T:
 
 def read_json(cls: type[Record], source: str | bytes | Path, max_bytes: int) -> Record:
     """Build a result of class `cls` from JSON that `to_json` wrote; errors name the file."""
-    json_content = parse(source, max_bytes=max_bytes)
-    with formats.errors_named(source.name) if isinstance(source, Path) else nullcontext():
+    json_content = parse_json(source, max_bytes=max_bytes)
+    with formats.prefix_errors(source.name) if isinstance(source, Path) else nullcontext():
         return cls.from_dict(json_content)
 
 
@@ -63,7 +63,7 @@ def read_record(cls: type[T], json_record: JsonValue) -> T:
     field_values: dict[str, Any] = {}
     column_lengths: dict[str, tuple[str, int]] = {}
     for name, (key, read_field, column, default) in _cached_field_readers(cls).items():
-        if default is not MISSING and not json_record.has(key):
+        if default is not MISSING and not json_record.has_field(key):
             field_values[name] = default() if callable(default) else default
             continue
         field_values[name] = value = read_field(json_record[key])
@@ -74,14 +74,14 @@ def read_record(cls: type[T], json_record: JsonValue) -> T:
     try:
         record = cls(**field_values)
     except (BadArgument, UnknownName) as refusal:
-        raise BadData(f"the results are damaged: in '{json_record.place}', {refusal}") from None
+        raise BadData(f"the results are damaged: in '{json_record.path}', {refusal}") from None
     for name, (key, read_stored) in _cached_stored_readers(cls).items():
-        if json_record.has(key):
+        if json_record.has_field(key):
             vars(record)[name] = read_stored(json_record[key])
     flaw_path = getattr(record, "flaw", None)
     if flaw_path is not None:
-        *path, wanted = flaw_path
-        reduce(JsonValue.__getitem__, path, json_record).refuse(wanted)
+        *path, requirement = flaw_path
+        reduce(JsonValue.__getitem__, path, json_record).refuse(requirement)
     return record
 
 
@@ -165,7 +165,7 @@ def _make_reader(hint: Any) -> Reader:
         return lambda json_value: {
             read_key(name, value): read_value(value) for name, value in json_value.items()
         }
-    if isinstance(hint, type) and issubclass(hint, _TypeElsewhere):
+    if isinstance(hint, type) and issubclass(hint, _DeferredType):
         return _deferred_reader(hint.module_path)
     if is_typeddict(hint):
         values = get_type_hints(hint, include_extras=True)
@@ -203,7 +203,7 @@ def _deferred_reader(module_path: str) -> Reader:
     return read
 
 
-class _TypeElsewhere:
+class _DeferredType:
     """Placeholder in a type hint for a type that is imported when a value of it is read."""
 
     module_path: ClassVar[str]
@@ -213,7 +213,7 @@ def _make_placeholders(cls: Any) -> dict[str, Any]:
     """Return a placeholder class by name for each type in `_types_elsewhere` of a class."""
     module_paths: Mapping[str, str] = getattr(cls, "_types_elsewhere", {})
     return {
-        name: type(name, (_TypeElsewhere,), {"module_path": module_path})
+        name: type(name, (_DeferredType,), {"module_path": module_path})
         for name, module_path in module_paths.items()
     }
 
@@ -268,21 +268,21 @@ def _range_reader(read_number: Reader, allowed_range: Range) -> Reader:
 
 def _union_reader(type_arguments: tuple[Any, ...]) -> Reader:
     """Return the JSON reader of a union: a number, one type, or one of several records, or None."""
-    types_of_values = [argument for argument in type_arguments if argument is not type(None)]
-    mappings = [argument for argument in types_of_values if get_origin(argument) is Mapping]
-    if set(types_of_values) == {int, float}:
+    non_none_types = [argument for argument in type_arguments if argument is not type(None)]
+    mapping_types = [argument for argument in non_none_types if get_origin(argument) is Mapping]
+    if set(non_none_types) == {int, float}:
         read_value: Reader = JsonValue.count_or_number
-    elif mappings and len(types_of_values) == 2:
-        read_value = _number_or_mapping_reader(_make_reader(mappings[0]))
-    elif len(types_of_values) > 1:
+    elif mapping_types and len(non_none_types) == 2:
+        read_value = _number_or_mapping_reader(_make_reader(mapping_types[0]))
+    elif len(non_none_types) > 1:
         read_value = _schema_reader(
-            {record_type.schema: record_type for record_type in types_of_values}
+            {record_type.schema: record_type for record_type in non_none_types}
         )
     else:
-        (one_type,) = types_of_values
-        read_value = _make_reader(one_type)
+        (only_type,) = non_none_types
+        read_value = _make_reader(only_type)
     return (
-        (lambda json_value: json_value.or_none(read_value))
+        (lambda json_value: json_value.read_or_none(read_value))
         if type(None) in type_arguments
         else read_value
     )
@@ -302,7 +302,7 @@ def _schema_reader(classes: Mapping[str, type[Record]]) -> Reader:
     classes_by_name = {schema.partition("/")[0]: cls for schema, cls in classes.items()}
 
     def read_by_schema(json_record: JsonValue) -> Any:
-        schema = json_record.get("schema").or_none(JsonValue.text) or ""
+        schema = json_record.get("schema").read_or_none(JsonValue.text) or ""
         name = schema.partition("/")[0]
         if name not in classes_by_name:
             json_record["schema"].refuse(" or ".join(filter(None, classes)))
@@ -345,10 +345,10 @@ def _array_reader(column: Column) -> Reader:
         if column.kind == "times":
             return _read_times(json_array, column)
         read_entry, *plain_types = ENTRY_READERS[column.kind[0]]
-        rows: Any = json_array.lines_of(read_entry, *plain_types) if column.n_axes == 2 else None
+        rows: Any = json_array.read_rows(read_entry, *plain_types) if column.n_axes == 2 else None
         if rows is not None and len({len(row) for row in rows}) > 1:
             json_array.refuse("an array of lines of one length")
-        array_entries = json_array.all_of(read_entry, *plain_types) if rows is None else rows
+        array_entries = json_array.read_entries(read_entry, *plain_types) if rows is None else rows
         values = np.array(array_entries, dtype=column.kind)
         if len(values) < column.least:
             json_array.refuse(f"of {column.least} entries at least")
@@ -382,7 +382,7 @@ DATE_PATTERN = re.compile(r"-?\d{4,9}(-\d\d(-\d\d(T[\d:.]{2,18})?)?)?")
 SIMPLE_READERS: dict[Any, Reader] = {
     Any: lambda found: found.value,
     str: JsonValue.text,
-    bool: JsonValue.flag,
+    bool: JsonValue.boolean,
     int: JsonValue.integer,
     float: JsonValue.any_number,
 }

@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from truerisk.core import plain_values, tables
-from truerisk.core.errors import BriefRepr, xml_text
+from truerisk.core.errors import BriefRepr, escape_for_xml
 from truerisk.core.frozen import frozen
 from truerisk.results.door import load_from_package, load_from_results
 
@@ -100,12 +100,12 @@ class Column:
 
 Share = Annotated[float, Range(0, 1)]
 Count = Annotated[int, Range(0, LARGEST_COUNT)]
-FINITE = Range(-1e150, 1e150)
-Finite = Annotated[float, FINITE]
-Points = Annotated[np.ndarray, Column("points", least=1, numbers=FINITE)]
-Positive = Annotated[int, Range(1, LARGEST_COUNT)]
-Perfect = Annotated[float, Range(FINITE.low, inf)]
-Size = Annotated[float, Range(0, FINITE.high)]
+FINITE_RANGE = Range(-1e150, 1e150)
+FiniteFloat = Annotated[float, FINITE_RANGE]
+PointArray = Annotated[np.ndarray, Column("points", least=1, numbers=FINITE_RANGE)]
+PositiveCount = Annotated[int, Range(1, LARGEST_COUNT)]
+PerfectScore = Annotated[float, Range(FINITE_RANGE.low, inf)]
+NonNegative = Annotated[float, Range(0, FINITE_RANGE.high)]
 
 
 UNWRITTEN = {"written": False}
@@ -116,11 +116,11 @@ Such a field is declared by `field(metadata=UNWRITTEN)`.
 `field(metadata={"key": ...})` gives the field another name in the JSON.
 """
 
-UNLESS_EMPTY = {"written": "unless empty"}
+UNWRITTEN_IF_EMPTY = {"written": "unless empty"}
 """Metadata of a field that is omitted from the JSON if it is empty, as it usually is."""
 
 
-class Shown(BriefRepr):
+class DisplayedResult(BriefRepr):
     """Base class of results that a notebook shows as tables or printed text, with a figure."""
 
     def blocks(self) -> Sequence[tables.Block]:
@@ -150,11 +150,11 @@ class Shown(BriefRepr):
 
     def _repr_html_(self) -> str:
         blocks_html = "".join(block.html for block in self.blocks())
-        picture: str = load_from_package("notebook-picture")(self)
-        return xml_text(blocks_html or f"<pre>{html.escape(str(self))}</pre>") + picture
+        picture_html: str = load_from_package("notebook-picture")(self)
+        return escape_for_xml(blocks_html or f"<pre>{html.escape(str(self))}</pre>") + picture_html
 
 
-class Written(Shown):
+class Written(DisplayedResult):
     """Base class of results that can be written to files; `to_dict` returns the content.
 
     See Also
@@ -180,7 +180,7 @@ class Written(Shown):
         dict
             The content, as plain Python values.
         """
-        content: dict[str, Any] = plain_values.to_plain(self)
+        content: dict[str, Any] = plain_values.to_json_value(self)
         return content
 
     def to_json(self, path: Any = None) -> str:
@@ -247,7 +247,7 @@ class Written(Shown):
         dict of str to float
             The numbers by name.
         """
-        return plain_values.metrics_of(self._metrics())
+        return plain_values.extract_metrics(self._metrics())
 
     def _metrics(self) -> Mapping[str, Any]:
         """Return the numbers for `to_metrics` by name; an unknown number is None."""
@@ -349,8 +349,11 @@ class Record(Written):
         """
         measures = getattr(self, "measures", None)
         if measures is not None:
-            return tables.frame_of_rows(
-                [dict(plain_values.leaves(measure.to_dict())) for measure in measures.values()]
+            return tables.frame_from_rows(
+                [
+                    dict(plain_values.iterate_leaves(measure.to_dict()))
+                    for measure in measures.values()
+                ]
             )
         dataclass_fields = fields(self)  # type: ignore[arg-type]  # every record is a dataclass
         written_values = {
@@ -359,12 +362,16 @@ class Record(Written):
             if dataclass_field.metadata != UNWRITTEN
         }
         arrays = {
-            n: a for n, a in written_values.items() if isinstance(a, np.ndarray) and a.ndim == 1
+            n: column
+            for n, column in written_values.items()
+            if isinstance(column, np.ndarray) and column.ndim == 1
         }
         lengths = [len(array) for array in arrays.values()]
         if lengths:
-            return tables.frame_of({n: a for n, a in arrays.items() if len(a) == lengths[0]})
-        return tables.frame_of_rows([dict(plain_values.leaves(self.to_dict()))])
+            return tables.frame_from_columns(
+                {n: column for n, column in arrays.items() if len(column) == lengths[0]}
+            )
+        return tables.frame_from_rows([dict(plain_values.iterate_leaves(self.to_dict()))])
 
     def frame(self, *args: Any, **options: Any) -> Any:
         """Return the frame of `to_frame`; `frame` is the older name of that method.

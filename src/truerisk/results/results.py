@@ -17,43 +17,50 @@ from truerisk.core.errors import BadArgument, MissingResult, Refusal, UnknownNam
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import suggestion_for
-from truerisk.core.tables import frame_of, frame_of_rows
+from truerisk.core.tables import frame_from_columns, frame_from_rows
 from truerisk.results import sentences
 from truerisk.results.door import load_from_package, load_from_results
 from truerisk.results.evaluation import (
-    AnsweredRows,
-    Comparable,
+    CandidateLossSource,
     Evaluation,
     Influences,
+    RowPredictions,
     Target,
     Tested,
-    values_of,
+    risk_values,
 )
 from truerisk.results.finding import Finding
-from truerisk.results.interval import ERROR, Bounded, Breakdown, Interval, OnScale, Scale
+from truerisk.results.interval import (
+    LOSS_SCALE,
+    Breakdown,
+    Interval,
+    ResultOnScale,
+    ResultWithBounds,
+    Scale,
+)
 from truerisk.results.records import (
-    UNLESS_EMPTY,
     UNWRITTEN,
+    UNWRITTEN_IF_EMPTY,
     Column,
     Count,
-    Finite,
-    Perfect,
+    FiniteFloat,
+    NonNegative,
+    PerfectScore,
     Record,
-    Size,
 )
 
 if TYPE_CHECKING:
     from truerisk.results.bounds import HonestNumber
     from truerisk.results.comparison import Comparison
 
-CHOICE_LEFT_OUT = (
+UNTESTED_CHOICE_MESSAGE = (
     "the risk of the best of {} settings leaves the choice out, so that it keeps no bound: take "
     "the risk_ of HonestSearchCV, or the curve of a method that tests the choice, such as 'nested'."
 )
 
 
 @frozen(eq=False)
-class RiskEstimate(OnScale, Bounded, Record):
+class RiskEstimate(ResultOnScale, ResultWithBounds, Record):
     """Result of `estimate_risk`: how good a model is on new rows, with uncertainty and origin.
 
     `value`, `interval` and `table` are on the requested scale: an AUC is an AUC, and "neg_log_loss"
@@ -160,8 +167,8 @@ class RiskEstimate(OnScale, Bounded, Record):
     schema: ClassVar[str] = "truerisk.risk-estimate/2"
     derived: ClassVar[tuple[str, ...]] = ("greater_is_better",)
 
-    value: Finite | None
-    std_error: Size | None
+    value: FiniteFloat | None
+    std_error: NonNegative | None
     interval: Interval | None
     method: str
     target: Target
@@ -170,7 +177,7 @@ class RiskEstimate(OnScale, Bounded, Record):
     params: Mapping[str, Any]
     n_rows: Count
     n_fits: Count
-    seconds: Size
+    seconds: NonNegative
     engine: str
     seed: int
     data_fingerprint: str
@@ -189,15 +196,15 @@ class RiskEstimate(OnScale, Bounded, Record):
     weighted: bool = False
     ordered: bool = False
     placed: bool = False
-    perfect: Perfect | None = None
+    perfect: PerfectScore | None = None
     scores: Mapping[str, RiskEstimate] = field(default_factory=dict, repr=False)
-    answered: AnsweredRows | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    answered: RowPredictions | None = field(default=None, repr=False, metadata=UNWRITTEN)
     influences: Influences | None = field(
         default=None, repr=False, compare=False, metadata=UNWRITTEN
     )
     positive: Any = None
-    findings: tuple[Finding, ...] = field(default=(), metadata=UNLESS_EMPTY)
-    pooled: bool = field(default=False, repr=False, metadata=UNLESS_EMPTY)
+    findings: tuple[Finding, ...] = field(default=(), metadata=UNWRITTEN_IF_EMPTY)
+    pooled: bool = field(default=False, repr=False, metadata=UNWRITTEN_IF_EMPTY)
     best_of: int | None = field(default=None, repr=False, compare=False, metadata=UNWRITTEN)
 
     @property
@@ -256,7 +263,7 @@ class RiskEstimate(OnScale, Bounded, Record):
         estimate = self if are_all_losses else replace(self, scores=scores)
         if self.perfect is None:
             return estimate
-        return estimate.on_scale(ERROR, scoring=name_of_loss(self.scoring, self.perfect))
+        return estimate.on_scale(LOSS_SCALE, scoring=loss_name_of_score(self.scoring, self.perfect))
 
     def __sub__(self, other: RiskEstimate) -> Comparison:
         """Return this risk minus the risk of `other` on the same splits, as a comparison.
@@ -295,7 +302,7 @@ class RiskEstimate(OnScale, Bounded, Record):
                 "this estimate holds no answers of single rows: it was read from a file, a scorer "
                 "rated whole test sets, or its numbers are of several models or learners."
             )
-        return frame_of(load_from_results("answered-rows")(self.answered))
+        return frame_from_columns(load_from_results("answered-rows")(self.answered))
 
     def to_frame(self) -> Any:
         """Return a frame with one row: setting, value, error, interval, method, and the `table`.
@@ -305,7 +312,7 @@ class RiskEstimate(OnScale, Bounded, Record):
         DataFrame
             A frame of pandas, or of polars if only that is installed.
         """
-        return frame_of_rows([{**self.params, **self._row_values(), **(self.table or {})}])
+        return frame_from_rows([{**self.params, **self._row_values(), **(self.table or {})}])
 
     def _row_values(self) -> dict[str, Any]:
         return {
@@ -344,8 +351,8 @@ class RiskEstimate(OnScale, Bounded, Record):
     def _printed_line(self) -> str:
         """Return the line that is printed: a score under its own name, a loss as "risk"."""
         name = f"{self.named_scoring}{', pooled' if self.pooled else ''}"
-        value_text = "no value" if self.value is None else formats.risk(self.value)
-        uncertainty = formats.sureness(self.std_error, self.interval)
+        value_text = "no value" if self.value is None else formats.format_risk(self.value)
+        uncertainty = formats.format_uncertainty(self.std_error, self.interval)
         method_text = self.method
         if self.best_of is not None:
             method_text += f", best of {self.best_of}: choosing is not counted"
@@ -360,7 +367,7 @@ class RiskEstimate(OnScale, Bounded, Record):
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.best_of is not None:
-            raise Refusal(CHOICE_LEFT_OUT.format(self.best_of))
+            raise Refusal(UNTESTED_CHOICE_MESSAGE.format(self.best_of))
         honest_numbers: Mapping[str, HonestNumber] = load_from_results("honest-numbers")(self)
         return honest_numbers
 
@@ -380,7 +387,7 @@ class LazyEstimates(Sequence[RiskEstimate]):
     """
 
     candidates: Sequence[Mapping[str, Any]]
-    tested: Sequence[Tested]
+    candidate_risks: Sequence[Tested]
     shared_fields: RiskEstimate
     scores: Mapping[str, RiskCurve]
 
@@ -401,11 +408,13 @@ class LazyEstimates(Sequence[RiskEstimate]):
         if self.scores:
             scores = {name: curve[candidate] for name, curve in self.scores.items()}
             common_fields = replace(common_fields, scores=scores)
-        return to_estimate(self.tested[candidate], common_fields, self.candidates[candidate])
+        return to_estimate(
+            self.candidate_risks[candidate], common_fields, self.candidates[candidate]
+        )
 
 
 @frozen(eq=False)
-class RiskCurve(Bounded, Record):
+class RiskCurve(ResultWithBounds, Record):
     """Result of `risk_curve`: the risks or scores of all candidates, and the chosen candidate.
 
     `values[c]` is on the requested scale, as in `RiskEstimate`. It is NaN only if a fit of
@@ -457,7 +466,7 @@ class RiskCurve(Bounded, Record):
     procedure: RiskEstimate | None = None
     evaluation: Evaluation | None = field(default=None, repr=False, metadata=UNWRITTEN)
     scores: Mapping[str, RiskCurve] = field(default_factory=dict, repr=False, metadata=UNWRITTEN)
-    comparable: Comparable | None = field(default=None, repr=False, metadata=UNWRITTEN)
+    comparable: CandidateLossSource | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
     @property
     def flaw(self) -> tuple[str, str] | None:
@@ -475,7 +484,7 @@ class RiskCurve(Bounded, Record):
     def values(self) -> np.ndarray:
         """The value of every candidate, on the requested scale."""
         if isinstance(self.estimates, LazyEstimates):
-            return self.common.scale.values(values_of(self.estimates.tested).copy())
+            return self.common.scale.values(risk_values(self.estimates.candidate_risks).copy())
         return np.array([risk.value for risk in self.estimates], dtype=float)
 
     @property
@@ -515,7 +524,7 @@ class RiskCurve(Bounded, Record):
         estimates = self.estimates
         # The estimates are not assembled here, because their standard errors may take long.
         if isinstance(estimates, LazyEstimates):
-            return estimates.shared_fields.findings + estimates.tested[self.best].findings
+            return estimates.shared_fields.findings + estimates.candidate_risks[self.best].findings
         return self[self.best].findings
 
     @property
@@ -539,16 +548,18 @@ class RiskCurve(Bounded, Record):
         list of dict
             The settings, in the order of the grid.
         """
-        return [dict(self.candidates[c]) for c in np.flatnonzero(self._may_be_best(level))]
+        return [dict(self.candidates[c]) for c in np.flatnonzero(self._best_set_mask(level))]
 
-    def _may_be_best(self, level: float) -> np.ndarray:
+    def _best_set_mask(self, level: float) -> np.ndarray:
         if self.comparable is None:
             raise Refusal(
                 f"'{self.common.method}' does not keep the losses of every setting on the same "
                 "rows: take the curve of a method that splits once, such as '10-fold'."
             )
-        is_possible: np.ndarray = load_from_results("best-set")(self.comparable.losses(), level)
-        return is_possible
+        is_possibly_best: np.ndarray = load_from_results("best-set")(
+            self.comparable.losses(), level
+        )
+        return is_possibly_best
 
     def __len__(self) -> int:
         return len(self.estimates)
@@ -570,7 +581,7 @@ class RiskCurve(Bounded, Record):
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         if self.procedure is None and len(self) > 1:
-            raise Refusal(CHOICE_LEFT_OUT.format(len(self)))
+            raise Refusal(UNTESTED_CHOICE_MESSAGE.format(len(self)))
         honest_estimate = self[self.best] if self.procedure is None else self.procedure
         return honest_estimate._honest_numbers
 
@@ -594,7 +605,7 @@ class RiskCurve(Bounded, Record):
         empty_params = {
             name: None for curve in curves for params in curve.candidates for name in params
         }
-        return frame_of_rows(
+        return frame_from_rows(
             [
                 {
                     **empty_params,
@@ -651,9 +662,9 @@ class RiskCurve(Bounded, Record):
         rivals, rival_mark = self.rivals or (), "may be best (95 %)"
         return [
             [
-                formats.params_text(estimate.params),
-                formats.risk(estimate.value),
-                formats.risk(estimate.std_error),
+                formats.format_params(estimate.params),
+                formats.format_risk(estimate.value),
+                formats.format_risk(estimate.std_error),
                 chosen_mark
                 if candidate == self.best
                 else rival_mark
@@ -667,15 +678,15 @@ class RiskCurve(Bounded, Record):
     def rivals(self) -> Sequence[int] | None:
         """The numbers of the settings in `best_set(0.95)`, or None if there is no such set."""
         try:
-            return [int(c) for c in np.flatnonzero(self._may_be_best(0.95))]
+            return [int(c) for c in np.flatnonzero(self._best_set_mask(0.95))]
         except Refusal:
             return None
 
 
-def name_of_loss(scoring: str, perfect_score: float) -> str:
+def loss_name_of_score(scoring: str, perfect_score: float) -> str:
     """Return the name of the loss that belongs to a score: "log_loss" for "neg_log_loss".
 
-    >>> name_of_loss("neg_log_loss", 0.0), name_of_loss("roc_auc", 1.0)
+    >>> loss_name_of_score("neg_log_loss", 0.0), loss_name_of_score("roc_auc", 1.0)
     ('log_loss', '1 - roc_auc')
     """
     if perfect_score == 0 and scoring.startswith("neg_"):
@@ -689,7 +700,7 @@ def name_of_loss(scoring: str, perfect_score: float) -> str:
 
 def _loss_name(name: str, estimate: RiskEstimate) -> str:
     """Return the name that a further score gets if its estimate is converted to a loss."""
-    return name if estimate.perfect is None else name_of_loss(name, estimate.perfect)
+    return name if estimate.perfect is None else loss_name_of_score(name, estimate.perfect)
 
 
 def to_estimate(
@@ -719,21 +730,21 @@ def to_estimate(
         split_risks=candidate_risk.split_risks,
         influences=candidate_risk.influences,
         table=None if candidate_risk.table is None else Breakdown(dict(candidate_risk.table)),
-        notes=provenance.notes + tuple(map(formats.without_folders, notes)),
+        notes=provenance.notes + tuple(map(formats.strip_folders, notes)),
         findings=provenance.findings + candidate_risk.findings,
     )
     return estimate if provenance.perfect is None else estimate.on_scale(provenance.scale)
 
 
-def of_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
+def select_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
     """Return the estimate itself if `score` is None or its own score, else the further score."""
     if score is None or (isinstance(score, str) and score == estimate.scoring):
         return estimate
-    check_requested(score, [estimate.scoring, *estimate.scores])
+    check_known_score(score, [estimate.scoring, *estimate.scores])
     return estimate.scores[score]
 
 
-def check_requested(score: Any, names: Sequence[str]) -> None:
+def check_known_score(score: Any, names: Sequence[str]) -> None:
     """Raise UnknownName if a score was not computed, and suggest the nearest computed name."""
     if not isinstance(score, str) or score not in names:
         raise UnknownName(
@@ -743,7 +754,7 @@ def check_requested(score: Any, names: Sequence[str]) -> None:
         )
 
 
-def with_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEstimate:
+def add_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEstimate:
     """Return the estimate with additional findings and their notes."""
     new_findings = tuple(finding for finding in findings if finding not in estimate.findings)
     notes = (*(finding.note for finding in new_findings), *estimate.notes)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, plain_values, tables
-from truerisk.core.arguments import Renamed, as_array, check_level, mention, real_array
+from truerisk.core.arguments import RenamedAttribute, as_array, check_level, mention, real_array
 from truerisk.core.errors import BadData, MissingResult, Refusal, first_line
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
@@ -22,7 +22,15 @@ from truerisk.results.operating_points import (
     covariance_of_areas,
     placements,
 )
-from truerisk.results.records import UNWRITTEN, Column, Positive, Range, Record, Share, Size
+from truerisk.results.records import (
+    UNWRITTEN,
+    Column,
+    NonNegative,
+    PositiveCount,
+    Range,
+    Record,
+    Share,
+)
 
 WEIGHTED_ROWS_NOTE = "DeLong's variance is not defined for weighted rows: the area has no interval."
 FEW_ROWS_NOTE = (
@@ -37,7 +45,7 @@ READ_FROM_FILE_MESSAGE = (
 )
 
 
-Rates = Annotated[np.ndarray, Column("points", numbers=Range(0, 1))]
+RateArray = Annotated[np.ndarray, Column("points", numbers=Range(0, 1))]
 
 
 @frozen(eq=False)
@@ -104,15 +112,15 @@ class RocCurve(Record):
     schema: ClassVar[str] = "truerisk.roc-curve/2"
 
     thresholds: Annotated[np.ndarray, Column("points", least=2)] = field(repr=False)
-    fpr: Rates = field(repr=False)
-    tpr: Rates = field(repr=False)
+    fpr: RateArray = field(repr=False)
+    tpr: RateArray = field(repr=False)
     auc: Share
-    std_error: Size | None
+    std_error: NonNegative | None
     interval: Interval | None
     positive: Any
     method: str
-    n_positive: Positive
-    n_negative: Positive
+    n_positive: PositiveCount
+    n_negative: PositiveCount
     notes: tuple[str, ...] = ()
     fold_aucs: np.ndarray | None = None
     sweep: ThresholdCounts | None = field(default=None, repr=False, metadata=UNWRITTEN)
@@ -126,7 +134,7 @@ class RocCurve(Record):
     weights: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
     groups: np.ndarray | None = field(default=None, repr=False, metadata=UNWRITTEN)
 
-    of = Renamed("from_scores")
+    of = RenamedAttribute("from_scores")
 
     @classmethod
     def from_scores(
@@ -190,7 +198,7 @@ class RocCurve(Record):
         ):
             raise BadData("a class has no weight at all: there is no curve.")
         auc = area_under_roc_curve(scores, is_positive, row_weights)
-        error_and_interval = _delong_interval(
+        delong_result = _delong_interval(
             auc, scores, is_positive, row_weights, group_labels, confidence_level
         )
         sweep = ThresholdCounts.from_scores(scores, is_positive, row_weights)
@@ -200,13 +208,13 @@ class RocCurve(Record):
             tpr=sweep.true_positives / sweep.n_positive,
             sweep=sweep,
             auc=auc,
-            std_error=error_and_interval[0],
-            interval=error_and_interval[1],
-            positive=plain_values.to_plain(classes[1] if positive is None else positive),
+            std_error=delong_result[0],
+            interval=delong_result[1],
+            positive=plain_values.to_json_value(classes[1] if positive is None else positive),
             method=method,
             n_positive=int(is_positive.sum()),
             n_negative=int((~is_positive).sum()),
-            notes=(*notes, *error_and_interval[2]),
+            notes=(*notes, *delong_result[2]),
             fold_aucs=fold_aucs,
             is_positive=is_positive,
             scores=scores,
@@ -226,7 +234,7 @@ class RocCurve(Record):
         return None if are_rising else ("fpr", "rising to 1, like 'tpr'")
 
     @property
-    def _counts(self) -> ThresholdCounts:
+    def _threshold_counts(self) -> ThresholdCounts:
         """Counts of true and false positives at each threshold."""
         if self.sweep is None:
             raise MissingResult(READ_FROM_FILE_MESSAGE)
@@ -240,7 +248,7 @@ class RocCurve(Record):
         PrecisionRecall
             The curve of precision against recall.
         """
-        return PrecisionRecall.from_sweep(self._counts, self.method)
+        return PrecisionRecall.from_sweep(self._threshold_counts, self.method)
 
     def at(self, threshold: float) -> OperatingPoint:
         """Return the operating point of the rule "positive if score ≥ threshold".
@@ -255,7 +263,7 @@ class RocCurve(Record):
         OperatingPoint
             Sensitivity, specificity and precision at the threshold.
         """
-        return self._counts.point_at(threshold)
+        return self._threshold_counts.operating_point_at(threshold)
 
     def at_cost(
         self,
@@ -288,7 +296,7 @@ class RocCurve(Record):
         ... ).threshold
         0.35
         """
-        return self._counts.at_cost(false_positive, false_negative, prevalence)
+        return self._threshold_counts.at_cost(false_positive, false_negative, prevalence)
 
     def at_rate(
         self,
@@ -323,7 +331,9 @@ class RocCurve(Record):
             "specificity": specificity,
             "precision": precision,
         }
-        return self._counts.at_rate({n: r for n, r in required_rates.items() if r is not None})
+        return self._threshold_counts.at_rate(
+            {n: rate for n, rate in required_rates.items() if rate is not None}
+        )
 
     def minus(self, other: RocCurve, confidence_level: float = 0.95) -> AreaDifference:
         """Return this area minus that of another curve on the same rows, with DeLong's interval.
@@ -362,10 +372,10 @@ class RocCurve(Record):
         return load_from_package("roc")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        uncertainty = formats.sureness(self.std_error, self.interval)
+        uncertainty = formats.format_uncertainty(self.std_error, self.interval)
         positive = formats.escape_and_truncate(str(self.positive), 40)
-        counts = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
-        return f"AUC {self.auc:.4f}{uncertainty}, {counts} ({self.method})"
+        counts_text = f"{self.n_positive} of class {positive} + {self.n_negative} rows"
+        return f"AUC {self.auc:.4f}{uncertainty}, {counts_text} ({self.method})"
 
     @override
     def blocks(self) -> list[tables.Block]:
@@ -373,8 +383,8 @@ class RocCurve(Record):
             "none" if self.interval is None else f"{self.interval} ({self.interval.method})"
         )
         rows = [
-            ["AUC", formats.number(self.auc)],
-            ["standard error", formats.number(self.std_error)],
+            ["AUC", formats.format_number(self.auc)],
+            ["standard error", formats.format_number(self.std_error)],
             ["interval", interval_text],
             ["positive class", f"{self.positive} ({self.n_positive} rows)"],
             ["negative rows", str(self.n_negative)],
@@ -441,14 +451,14 @@ class AreaDifference:
         """Compute the difference of two curves' areas; raise Refusal if their rows differ."""
         if a.sweep is None or b.sweep is None:
             raise MissingResult(READ_FROM_FILE_MESSAGE)
-        is_same_rows = np.array_equal(a.rows, b.rows) and np.array_equal(
+        has_same_rows = np.array_equal(a.rows, b.rows) and np.array_equal(
             a.is_positive, b.is_positive
         )
-        if not is_same_rows:
+        if not has_same_rows:
             raise Refusal("the two curves are of different rows: their areas are not paired.")
         if a.weights is not None or b.weights is not None:
             raise Refusal(WEIGHTED_ROWS_NOTE)
-        components = np.array([placements(c.scores, c.is_positive) for c in (a, b)])
+        components = np.array([placements(curve.scores, curve.is_positive) for curve in (a, b)])
         area_covariance = covariance_of_areas(components, a.is_positive, a.groups)
         difference = a.auc - b.auc
         if area_covariance is None:
@@ -469,7 +479,7 @@ class AreaDifference:
         return cls(difference, std_error, z, float(2 * ndtr(-abs(z))), interval)
 
     def __str__(self) -> str:
-        uncertainty = formats.sureness(self.std_error, self.interval)
+        uncertainty = formats.format_uncertainty(self.std_error, self.interval)
         p_text = "" if self.p_value is None else f", p {self.p_value:.4g}"
         return f"AUC difference {self.difference:+.4f}{uncertainty}{p_text}"
 

@@ -9,12 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.arguments import as_array, check_count, generator_of, mention, repr_on_one_line
+from truerisk.core.arguments import (
+    as_array,
+    check_count,
+    mention,
+    repr_on_one_line,
+    to_random_generator,
+)
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import are_tied
-from truerisk.results.records import Shown
+from truerisk.results.records import DisplayedResult
 from truerisk.results.results import RiskCurve
 
 
@@ -36,12 +42,12 @@ class RiskMixture:
         return float(self.weights @ self.values)
 
     def __str__(self) -> str:
-        error = "" if self.std_error is None else f" ± {number(self.std_error)}"
-        return f"{number(self.mean)}{error}"
+        error = "" if self.std_error is None else f" ± {format_number(self.std_error)}"
+        return f"{format_number(self.mean)}{error}"
 
 
 @frozen(eq=False)
-class SelectionBias(Shown):
+class SelectionBias(DisplayedResult):
     r"""Repeated choice of the smallest risk: how often each candidate is chosen, at which risks.
 
     A procedure P estimates the risks of several candidates and takes the smallest. Let α_n be the
@@ -143,17 +149,17 @@ class SelectionBias(Shown):
             The repeated choices.
         """
         try:
-            listed_curves = list(curves)
+            curve_list = list(curves)
         except TypeError:
-            listed_curves = []
-        if not listed_curves or not all(isinstance(curve, RiskCurve) for curve in listed_curves):
+            curve_list = []
+        if not curve_list or not all(isinstance(curve, RiskCurve) for curve in curve_list):
             raise BadArgument("of_curves takes the risk curves of several data sets: give a list.")
-        if any(curve.candidates != listed_curves[0].candidates for curve in listed_curves):
+        if any(curve.candidates != curve_list[0].candidates for curve in curve_list):
             raise BadArgument("the curves have different settings: the same ones must compete.")
-        if any(curve.common.scoring != listed_curves[0].common.scoring for curve in listed_curves):
+        if any(curve.common.scoring != curve_list[0].common.scoring for curve in curve_list):
             raise BadArgument("the curves are of different losses, which do not compare.")
-        estimates = np.array([curve.common.scale.values(curve.values) for curve in listed_curves])
-        return cls(estimates, np.array([curve.best for curve in listed_curves]), true_risks)
+        estimates = np.array([curve.common.scale.values(curve.values) for curve in curve_list])
+        return cls(estimates, np.array([curve.best for curve in curve_list]), true_risks)
 
     @classmethod
     def of_curve(
@@ -182,7 +188,7 @@ class SelectionBias(Shown):
         """
         check_count("n_samples", n_samples, 2)
         contributions, shares = _row_contributions(curve)
-        rng, n_units = generator_of(random_state), len(shares)
+        rng, n_units = to_random_generator(random_state), len(shares)
         draw_counts = np.array(
             [
                 np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)
@@ -216,22 +222,22 @@ class SelectionBias(Shown):
     @property
     def reported(self) -> RiskMixture:
         """The estimated risks with which candidates were taken: p_a, equation 6."""
-        return self._mixture_of_taken(self.estimates)
+        return self._chosen_risk_mixture(self.estimates)
 
     @property
     def unselected(self) -> RiskMixture:
         """All estimates of each candidate, weighted by how often it was taken: p_b, equation 7."""
-        return self._mixture_of_all(self.estimates)
+        return self._weighted_risk_mixture(self.estimates)
 
     @property
     def true(self) -> RiskMixture | None:
         """All true risks of each candidate, weighted by how often it was taken: p, equation 5."""
-        return None if self.true_risks is None else self._mixture_of_all(self.true_risks)
+        return None if self.true_risks is None else self._weighted_risk_mixture(self.true_risks)
 
     @property
     def true_of_chosen(self) -> RiskMixture | None:
         """The true risks of the candidates in the repetitions in which they were taken."""
-        return None if self.true_risks is None else self._mixture_of_taken(self.true_risks)
+        return None if self.true_risks is None else self._chosen_risk_mixture(self.true_risks)
 
     @property
     def parts(self) -> dict[str, RiskMixture]:
@@ -249,19 +255,19 @@ class SelectionBias(Shown):
         """Effect of taking the smallest risk: mean unselected minus mean reported risk."""
         return self.unselected.mean - self.reported.mean
 
-    def _mixture_of_taken(self, risks: np.ndarray) -> RiskMixture:
+    def _chosen_risk_mixture(self, risks: np.ndarray) -> RiskMixture:
         values = risks[np.arange(self.n_repetitions), self.chosen]
         weights = np.full(self.n_repetitions, 1 / self.n_repetitions)
         return RiskMixture(values, weights, self._std_error(values))
 
-    def _mixture_of_all(self, risks: np.ndarray) -> RiskMixture:
+    def _weighted_risk_mixture(self, risks: np.ndarray) -> RiskMixture:
         """Return the distribution of all risks, with candidates weighted by how often chosen."""
-        taken_candidates = np.flatnonzero(self.shares)
-        means, shares = risks.mean(axis=0), self.shares[taken_candidates]
-        influences = means[self.chosen] + risks[:, taken_candidates] @ shares
+        chosen_candidates = np.flatnonzero(self.shares)
+        means, shares = risks.mean(axis=0), self.shares[chosen_candidates]
+        influences = means[self.chosen] + risks[:, chosen_candidates] @ shares
         weights = np.repeat(shares / self.n_repetitions, self.n_repetitions)
         return RiskMixture(
-            risks[:, taken_candidates].T.ravel(), weights, self._std_error(influences)
+            risks[:, chosen_candidates].T.ravel(), weights, self._std_error(influences)
         )
 
     def _std_error(self, values: np.ndarray) -> float | None:
@@ -271,15 +277,15 @@ class SelectionBias(Shown):
 
     def __str__(self) -> str:
         repetition_noun = "samples of the rows" if self.resampled else "data sets"
-        n_taken = np.count_nonzero(self.shares)
+        n_chosen = np.count_nonzero(self.shares)
         text_lines = [
             (
-                f"{len(self.shares)} candidates, {n_taken} taken; "
+                f"{len(self.shares)} candidates, {n_chosen} taken; "
                 f"{self.n_repetitions} {repetition_noun}"
             ),
             *(f"{name:16}  {mixture}" for name, mixture in self.parts.items()),
         ]
-        return "\n".join([*text_lines, f"bias of choosing  {number(self.bias)}"])
+        return "\n".join([*text_lines, f"bias of choosing  {format_number(self.bias)}"])
 
 
 def _to_risk_matrix(name: str, raw_risks: Any) -> np.ndarray:
@@ -317,7 +323,7 @@ def _row_contributions(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
             f"'{curve.common.method}' does not keep the losses of every setting on the same rows: "
             "take the curve of a method that splits once, such as '10-fold'."
         )
-    paired = curve.comparable.losses()
-    if not np.isfinite(paired.losses).all():
+    candidate_losses = curve.comparable.losses()
+    if not np.isfinite(candidate_losses.losses).all():
         raise Refusal("a setting of this curve has a failed fit: leave it out of the grid.")
-    return paired.by_unit()
+    return candidate_losses.contributions_by_unit()

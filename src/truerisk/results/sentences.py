@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from truerisk.core.formats import escape_and_truncate, params_text, risk, seconds
-from truerisk.core.plain_values import to_plain
+from truerisk.core.formats import escape_and_truncate, format_params, format_risk, format_seconds
+from truerisk.core.plain_values import to_json_value
 
-SEEN_RELATED_ROWS = {
+RELATED_ROWS_BY_RELATION = {
     "time": "the rows around them in time",
     "space": "the rows beside them",
     "groups": "other rows of their group",
@@ -37,24 +37,24 @@ def further_scores(estimate: Any) -> list[Any]:
 
 def estimate_rows(estimate: Any) -> list[list[str]]:
     """Return the table rows that describe a RiskEstimate, as pairs of name and value."""
-    name, value = escape_and_truncate(estimate.named_scoring, 60), risk(estimate.value)
+    name, value = escape_and_truncate(estimate.named_scoring, 60), format_risk(estimate.value)
     rows = [
         [name, f"{value} (larger is better)"] if estimate.greater_is_better else ["risk", value],
-        ["standard error", risk(estimate.std_error)],
-        ["interval", _interval(estimate.interval)],
-        *(row for score in further_scores(estimate) for row in scale_rows(score)),
+        ["standard error", format_risk(estimate.std_error)],
+        ["interval", _format_interval(estimate.interval)],
+        *(row for score in further_scores(estimate) for row in score_rows(score)),
         ["scoring", f"{estimate.named_scoring}{', pooled' if estimate.pooled else ''}"],
         ["method", estimate.method],
         ["estimates", TARGET_DESCRIPTIONS.get(estimate.target, estimate.target)],
         ["bias", estimate.bias],
-        ["setting", params_text(estimate.params)],
+        ["setting", format_params(estimate.params)],
         ["fits", str(estimate.n_fits)],
-        ["seconds", seconds(estimate.seconds)],
+        ["seconds", format_seconds(estimate.seconds)],
         ["engine", estimate.engine],
         ["seed", str(estimate.seed)],
     ]
     for name, value in (estimate.table or {}).items():
-        rows.append([name, str(value) if isinstance(value, int) else risk(value)])
+        rows.append([name, str(value) if isinstance(value, int) else format_risk(value)])
     severities = {finding.note: finding.severity for finding in estimate.findings}
     return rows + [[severities.get(note, "note"), note] for note in estimate.notes]
 
@@ -65,34 +65,34 @@ def finding_lines(findings: Iterable[Any]) -> list[str]:
     return [wrapper.fill(str(finding)) for finding in findings]
 
 
-def scale_rows(estimate: Any) -> list[list[str]]:
+def score_rows(estimate: Any) -> list[list[str]]:
     """Return two table rows for a score or a further loss: its value and its interval."""
-    name, better_values = escape_and_truncate(estimate.named_scoring, 60), estimate.scale.better
+    name, better_direction = escape_and_truncate(estimate.named_scoring, 60), estimate.scale.better
     return [
-        [name, f"{risk(estimate.value)} ({better_values} is better)"],
-        [f"{name}, interval", _interval(estimate.interval)],
+        [name, f"{format_risk(estimate.value)} ({better_direction} is better)"],
+        [f"{name}, interval", _format_interval(estimate.interval)],
     ]
 
 
-def _interval(interval: Any) -> str:
+def _format_interval(interval: Any) -> str:
     return f"{interval} ({interval.method})" if interval else "none"
 
 
-def setting_text(params: Mapping[str, Any]) -> str:
+def format_setting(params: Mapping[str, Any]) -> str:
     """Format a setting as text, which is the same before writing and after reading a result."""
-    return escape_and_truncate(params_text(to_plain(params)), 120)
+    return escape_and_truncate(format_params(to_json_value(params)), 120)
 
 
-NOTHING_CHOSEN = "one setting: nothing was selected"
+NO_SELECTION_TEXT = "one setting: nothing was selected"
 
 
-def may_be_best(level: str) -> str:
+def best_set_heading(level: str) -> str:
     """Return the heading of the column that marks the learners or settings that may be the best."""
     return f"best?: whether these rows leave open that it is the best ({level}, one-sided)"
 
 
-WHOLE_SEARCH = "whole search"  # Table entry for the choice among all learners.
-SELECTED_SCORE = "selected, in the rows of further scores: the score of the chosen setting"
+WHOLE_SEARCH_LABEL = "whole search"  # Table entry for the choice among all learners.
+SELECTED_SCORE_LABEL = "selected, in the rows of further scores: the score of the chosen setting"
 METHODS_TESTING_SEEN_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
 

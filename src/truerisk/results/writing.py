@@ -9,7 +9,7 @@ from secrets import token_hex
 from typing import Any, TypeVar
 
 from truerisk.core.arguments import file_path, repr_on_one_line
-from truerisk.core.errors import NotWritten, message_of
+from truerisk.core.errors import NotWritten, describe_error
 
 T = TypeVar("T")
 
@@ -23,7 +23,7 @@ def writable_path(path: Any, example_name: str = "report.html") -> Path:
     # Raised if the file name is too long, or if symbolic links are circular.
     except (OSError, RuntimeError) as error:
         raise NotWritten(
-            f"{repr_on_one_line(str(file))} cannot be written: {message_of(error)}."
+            f"{repr_on_one_line(str(file))} cannot be written: {describe_error(error)}."
         ) from None
     if is_folder:
         raise NotWritten(f"{file} is a folder; name a file in it, such as {example_name}.")

@@ -8,14 +8,14 @@ from typing import Any
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family, tunes_inside
 from truerisk.core.identity import is_honest_search
-from truerisk.estimation.problem import Problem, problem_of_call
+from truerisk.estimation.problem import EstimationProblem, problem_from_arguments
 from truerisk.methods.pairs import Pairs
-from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import as_method, default_name
-from truerisk.search.search_problem import problem_of_search, sort_fit_arguments
+from truerisk.methods.parts.procedure import make_nested_procedure
+from truerisk.methods.words import as_method, name_default_method
+from truerisk.search.search_problem import problem_from_search, sort_fit_arguments
 
 
-def problem_of_any(
+def problem_from_model(
     model: Any,
     X: Any,
     y: Any,
@@ -24,7 +24,7 @@ def problem_of_any(
     *,
     random_state: Any = 0,
     **row_order: Any,
-) -> Problem:
+) -> EstimationProblem:
     """Return the estimation problem of a HonestSearchCV or of any other model.
 
     A HonestSearchCV uses its own options. Any other model is tested by leaving out pairs of its
@@ -33,7 +33,7 @@ def problem_of_any(
     splits respect them.
     """
     if is_honest_search(model):
-        problem, _ = problem_of_search(
+        problem, _ = problem_from_search(
             model, y, sort_fit_arguments(model, X, groups, params, **row_order)
         )
         if model.param_grid is None and tunes_inside(problem.family):
@@ -49,10 +49,12 @@ def problem_of_any(
             "only sample_weight is known."
         )
     row_attributes = {"groups": groups, "sample_weight": sample_weight, **row_order}
-    problem = problem_of_call(
+    problem = problem_from_arguments(
         Family.from_grid(model), X, y, random_state=random_state, is_event=True, **row_attributes
     )
-    default_method = default_name(problem.data)
+    default_method = name_default_method(problem.data)
     uses_pairs = not problem.data.dependent and not tunes_inside(problem.family)
-    testing = Pairs() if uses_pairs else nested(default_method, default_method)
-    return replace(problem, select_by=as_method(default_method), testing=testing)
+    testing_method = (
+        Pairs() if uses_pairs else make_nested_procedure(default_method, default_method)
+    )
+    return replace(problem, tuning_method=as_method(default_method), testing_method=testing_method)

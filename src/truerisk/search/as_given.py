@@ -13,16 +13,16 @@ import numpy as np
 from truerisk.core.family import Family
 from truerisk.core.formats import (
     escape_and_truncate,
-    number,
-    params_text,
+    format_number,
+    format_params,
     signed_number,
     unsigned_number,
 )
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
-from truerisk.estimation.problem import Problem
+from truerisk.estimation.problem import EstimationProblem
 from truerisk.results.evaluation import Evaluation
-from truerisk.results.interval import ERROR, Scale
+from truerisk.results.interval import LOSS_SCALE, Scale
 from truerisk.results.results import RiskCurve, RiskEstimate
 
 ROUNDING_ERROR = 1e-12
@@ -32,18 +32,18 @@ ROUNDING_ERROR = 1e-12
 class PairedDifference:
     """Mean difference between two paired losses, with its standard error.
 
-    The error is computed from `n_units` rows or groups of rows. `scale` is the largest loss; a
-    spread far below it is rounding error.
+    The error is computed from `n_units` rows or groups of rows. `largest_loss` is the largest of
+    the losses; a spread far below it is rounding error.
     """
 
     mean: float
     std_error: float
     n_units: int
-    scale: float = 1.0
+    largest_loss: float = 1.0
 
     def exceeds_noise(self, level: float) -> bool:
         """Return True if the difference's t interval with this confidence level excludes 0."""
-        if self.std_error <= ROUNDING_ERROR * self.scale:
+        if self.std_error <= ROUNDING_ERROR * self.largest_loss:
             return False  # Equal losses have no spread, so the standard error is unknown.
         from scipy.special import stdtrit
 
@@ -80,7 +80,7 @@ def paired_difference(
     )
 
 
-SHARE_PARAMETERS = {  # parameters of which 1 means a count and 1.0 means a share
+COUNT_OR_SHARE_PARAMETERS = {  # parameters of which 1 means a count and 1.0 means a share
     "max_features",
     "max_samples",
     "min_samples_leaf",
@@ -95,32 +95,37 @@ SHARE_PARAMETERS = {  # parameters of which 1 means a count and 1.0 means a shar
 
 @frozen
 class UntunedComparison:
-    """Risk of the untuned setting, and the mean loss `gain` that tuning saves.
+    """Risk of the untuned setting, and the mean loss that tuning saves (`tuning_gain`).
 
-    `risk` and `gain` are losses; `scale` is the scale on which the printed sentence reports them.
+    `risk` and `tuning_gain` are losses; `scale` is the scale on which the printed sentence reports
+    them.
     """
 
     params: Mapping[str, Any]
     risk: float
-    gain: PairedDifference
-    scale: Scale = ERROR
+    tuning_gain: PairedDifference
+    scale: Scale = LOSS_SCALE
 
-    def suffices(self, level: float) -> bool:
+    def is_untuned_sufficient(self, level: float) -> bool:
         """Return True if the paired losses do not show, beyond noise, that tuning is better."""
-        return not (self.gain.mean > 0 and self.gain.exceeds_noise(level))
+        return not (self.tuning_gain.mean > 0 and self.tuning_gain.exceeds_noise(level))
 
     def __str__(self) -> str:
-        risk, shown_gain = self.risk, self.scale.gap(self.gain.mean)
+        risk, gain_on_scale = self.risk, self.scale.convert_difference(self.tuning_gain.mean)
         return (
-            f"the untuned setting ({escape_and_truncate(params_text(self.params), 80)}) has a "
-            f"{self.scale.noun} of {number(self.scale.value(self.risk))} on the same rows "
-            f"({signed_number(shown_gain, risk)}, paired standard error "
-            f"{unsigned_number(self.gain.std_error, risk)})"
+            f"the untuned setting ({escape_and_truncate(format_params(self.params), 80)}) has a "
+            f"{self.scale.noun} of {format_number(self.scale.value(self.risk))} on the same rows "
+            f"({signed_number(gain_on_scale, risk)}, paired standard error "
+            f"{unsigned_number(self.tuning_gain.std_error, risk)})"
         )
 
 
 def compare_with_untuned(
-    problem: Problem, tuning: Evaluation, curve: RiskCurve, testing: Evaluation, risk: RiskEstimate
+    problem: EstimationProblem,
+    tuning: Evaluation,
+    curve: RiskCurve,
+    testing: Evaluation,
+    risk: RiskEstimate,
 ) -> UntunedComparison | None:
     """Compare the untuned setting with the tuned model, or return None if that is impossible.
 
@@ -128,10 +133,10 @@ def compare_with_untuned(
     not from the same fits and rows; and if rows are tested in the order of time, because the
     uncertainty of the difference is then unknown.
     """
-    untuned_number = untuned_candidate(problem.family)
+    untuned_index = find_untuned_candidate(problem.family)
     if (
-        untuned_number is None
-        or untuned_number == curve.best
+        untuned_index is None
+        or untuned_index == curve.best
         or risk.loss_value is None
         or risk.ordered
     ):
@@ -140,7 +145,7 @@ def compare_with_untuned(
         return None
     if not testing.answers.plan.asks_like(tuning.answers.plan):
         return None
-    untuned_risk = curve[untuned_number]
+    untuned_risk = curve[untuned_index]
     if untuned_risk.losses is None or risk.losses is None:
         return None
     if (
@@ -154,40 +159,44 @@ def compare_with_untuned(
     if gain is None or not np.isfinite(gain.mean):
         return None
     return UntunedComparison(
-        curve.candidates[untuned_number], risk.loss_value + gain.mean, gain, risk.scale
+        curve.candidates[untuned_index], risk.loss_value + gain.mean, gain, risk.scale
     )
 
 
-def untuned_candidate(family: Family) -> int | None:
+def find_untuned_candidate(family: Family) -> int | None:
     """Return the number of the candidate that equals the untuned model's setting, or None."""
     if len(family) < 2:
         return None
-    own_params = family.estimator.get_params(deep=True)
+    untuned_params = family.estimator.get_params(deep=True)
     for candidate, setting in enumerate(family.candidates):
         is_untuned = bool(setting)
         for parameter_name, parameter_value in setting.items():
             is_untuned = (
                 is_untuned
-                and parameter_name in own_params
-                and _is_same(parameter_name, own_params[parameter_name], parameter_value)
+                and parameter_name in untuned_params
+                and _is_same_value(parameter_name, untuned_params[parameter_name], parameter_value)
             )
         if is_untuned:
             return candidate
     return None
 
 
-def _is_same(parameter_name: str, own_value: Any, value: Any) -> bool:
+def _is_same_value(parameter_name: str, untuned_value: Any, value: Any) -> bool:
     """Return True if two parameter values are equivalent, as 1 and 1.0 are except for shares."""
-    if own_value is value:
+    if untuned_value is value:
         return True
-    own_value = own_value.item() if isinstance(own_value, np.generic) else own_value
+    untuned_value = untuned_value.item() if isinstance(untuned_value, np.generic) else untuned_value
     value = value.item() if isinstance(value, np.generic) else value
-    are_numbers = isinstance(own_value, int | float) and isinstance(value, int | float)
-    are_bools = isinstance(own_value, bool) or isinstance(value, bool)
-    if are_numbers and not are_bools and parameter_name.rpartition("__")[2] not in SHARE_PARAMETERS:
-        return bool(own_value == value)
-    if type(own_value) is not type(value) or not isinstance(
-        own_value, bool | int | float | str | tuple
+    are_numbers = isinstance(untuned_value, int | float) and isinstance(value, int | float)
+    has_bool = isinstance(untuned_value, bool) or isinstance(value, bool)
+    if (
+        are_numbers
+        and not has_bool
+        and parameter_name.rpartition("__")[2] not in COUNT_OR_SHARE_PARAMETERS
+    ):
+        return bool(untuned_value == value)
+    if type(untuned_value) is not type(value) or not isinstance(
+        untuned_value, bool | int | float | str | tuple
     ):
         return False
-    return bool(own_value == value)
+    return bool(untuned_value == value)

@@ -16,26 +16,26 @@ from truerisk.core.errors import (
     BadData,
     Refusal,
     UnknownName,
+    describe_error,
     is_failure,
-    message_of,
 )
 from truerisk.core.family import Family
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a, is_exactly, standard_score_name
 from truerisk.data.data import Data
-from truerisk.losses.loss import AUC, Loss, class_code
-from truerisk.losses.loss_words import as_loss, scorer_losses
-from truerisk.plan.builder import leave_out, row_numbers, split_plan
-from truerisk.plan.leaks import order_of
+from truerisk.losses.loss import AUC_IMPORT_PATH, Loss, class_code
+from truerisk.losses.loss_words import as_loss, import_scorer_losses
+from truerisk.plan.builder import plan_from_splits, plan_leave_one_fold_out, to_row_numbers
+from truerisk.plan.leaks import find_split_order
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Scale
 from truerisk.results.results import RiskCurve
 
-SCORER_LOSS = "truerisk.losses.scorer_losses:ScorerLoss"
-LEAVE_ONE_OUT = "sklearn.model_selection:LeaveOneOut"
-USED_UP_MESSAGE = (
+SCORER_LOSS_PATH = "truerisk.losses.scorer_losses:ScorerLoss"
+LEAVE_ONE_OUT_PATH = "sklearn.model_selection:LeaveOneOut"
+USED_UP_CV_MESSAGE = (
     "cv was an iterator and the search has used it up: its splits are gone. "
     "Give cv a list of splits or a splitter, and fit again."
 )
@@ -48,24 +48,24 @@ class Claim:
     `score` is the reported score on the search's own scale, on which higher is better. `scores[c,
     k]` is the score of candidate c in split k (NaN if a fit failed); `scores` is None if the search
     stored none. `estimator` with the parameters `candidates[c]` is candidate c, and `cv` draws the
-    splits. `exact` is False if the search solved along a path, so that a replay differs in the last
-    digits. `pooled` is True if the score is computed from all held-out rows together, not as a mean
-    over splits. `errors` is True if the search reports errors instead of scores. `curve` is the
-    risk curve of a search of this package. `skips_failures` is True if the search leaves out
+    splits. `is_exact` is False if the search solved along a path, so that a replay differs in the
+    last digits. `is_pooled` is True if the score is computed from all held-out rows together, not
+    as a mean over splits. `errors` is True if the search reports errors instead of scores. `curve`
+    is the risk curve of a search of this package. `skips_failures` is True if the search leaves out
     settings whose fits fail.
     """
 
-    search: str
+    search_name: str
     name: str
     score: float
-    best: int
+    best_candidate: int
     candidates: tuple[Mapping[str, Any], ...]
     estimator: Any
     scoring: Any
     cv: Any
     scores: np.ndarray | None = None
-    exact: bool = True
-    pooled: bool = False
+    is_exact: bool = True
+    is_pooled: bool = False
     errors: bool = False
     curve: RiskCurve | None = None
     skips_failures: bool = False
@@ -75,18 +75,18 @@ class Claim:
     @property
     def best_params(self) -> Mapping[str, Any]:
         """Hyperparameters of the selected candidate."""
-        return self.candidates[self.best]
+        return self.candidates[self.best_candidate]
 
     @property
-    def is_one_by_one(self) -> bool:
+    def has_single_row_test_sets(self) -> bool:
         """True if each test set is one row; the smallest score of a split is then meaningless."""
-        return self.pooled or is_exactly(self.cv, LEAVE_ONE_OUT)
+        return self.is_pooled or is_exactly(self.cv, LEAVE_ONE_OUT_PATH)
 
     @property
     def goes_forward(self) -> bool:
         """True if the search tested its models on rows later than their training rows."""
         if self.curve is not None and self.curve.evaluation is not None:
-            return order_of(self.curve.evaluation.plan) is not None
+            return find_split_order(self.curve.evaluation.plan) is not None
         return is_exactly(self.cv, "sklearn.model_selection:TimeSeriesSplit")
 
     @property
@@ -94,17 +94,17 @@ class Claim:
         """Mean score of every candidate over the splits, NaN if a fit failed."""
         return None if self.scores is None else np.asarray(self.scores.mean(axis=1))
 
-    def without_failures(self) -> Claim:
+    def drop_failed_candidates(self) -> Claim:
         """Return the claim without failed candidates, which cannot be fitted again either."""
         if self.scores is None or np.isfinite(self.scores).all():
             return self
-        is_best = np.arange(len(self.candidates)) == self.best
+        is_best = np.arange(len(self.candidates)) == self.best_candidate
         kept_candidates = np.flatnonzero(np.isfinite(self.scores).all(axis=1) | is_best)
         return replace(
             self,
             candidates=tuple(self.candidates[candidate] for candidate in kept_candidates),
             scores=self.scores[kept_candidates],
-            best=int(np.flatnonzero(kept_candidates == self.best)[0]),
+            best_candidate=int(np.flatnonzero(kept_candidates == self.best_candidate)[0]),
         )
 
     def refuse_other_rows(self, data: Data) -> None:
@@ -137,11 +137,11 @@ class Claim:
         if self.curve is not None:
             assert self.curve.evaluation is not None
             return self.curve.evaluation.plan
-        if is_exactly(self.cv, LEAVE_ONE_OUT):
-            return leave_out(data.n_rows, [np.arange(data.n_rows)])
+        if is_exactly(self.cv, LEAVE_ONE_OUT_PATH):
+            return plan_leave_one_fold_out(data.n_rows, [np.arange(data.n_rows)])
         first_splits, second_splits = self.draw_splits(data), self.draw_splits(data)
         if not first_splits:
-            raise Refusal(USED_UP_MESSAGE)
+            raise Refusal(USED_UP_CV_MESSAGE)
         if not _are_equal_splits(first_splits, second_splits):
             raise Refusal(
                 f"the splits of {escape_and_truncate(str(self.cv), 80)} are drawn anew each time, "
@@ -149,7 +149,7 @@ class Claim:
                 f"and fit again, or use {mention('level', 'pairs')} or "
                 f"{mention('level', 'nested')}, which draw splits of their own."
             )
-        return split_plan(data.n_rows, first_splits)
+        return plan_from_splits(data.n_rows, first_splits)
 
     def draw_splits(self, data: Data) -> list[tuple[np.ndarray, np.ndarray]]:
         """Draw the splits of the search once; raise Refusal if the splitter fails on these rows."""
@@ -161,14 +161,14 @@ class Claim:
         except BaseException as error:  # A user's splitter may raise anything.
             if not is_failure(error):
                 raise
-            error_text = message_of(error)
+            error_text = describe_error(error)
             remedy_text = (
                 f". Give {mention('groups')} as you did to fit." if "group" in error_text else ""
             )
             raise Refusal(
                 f"the splits of the search cannot be replayed: {error_text}{remedy_text}"
             ) from error
-        return [(row_numbers(train), row_numbers(test)) for train, test in train_test_pairs]
+        return [(to_row_numbers(train), to_row_numbers(test)) for train, test in train_test_pairs]
 
 
 def _are_equal_splits(first_splits: list[Any], second_splits: list[Any]) -> bool:
@@ -179,9 +179,9 @@ def _are_equal_splits(first_splits: list[Any], second_splits: list[Any]) -> bool
     )
 
 
-Factor = Callable[[Data, np.ndarray], np.ndarray]
+RowFactors = Callable[[Data, np.ndarray], np.ndarray]
 
-PERFECT_IS_1 = {
+SCORES_WITH_PERFECT_1 = {
     "average_precision",
     "d2_absolute_error_score",
     "d2_brier_score",
@@ -222,7 +222,7 @@ def _class_factors(data: Data, rows: np.ndarray) -> np.ndarray:
 
 
 @frozen
-class NamedScore:
+class NamedScorer:
     """scikit-learn's scorer with this name, for which the positive class is the label 1."""
 
     name: str
@@ -237,7 +237,7 @@ class NamedScore:
         return self.name
 
 
-_LOSS_AND_FACTORS_BY_SCORE: dict[str, tuple[str, Factor]] = {
+_LOSS_AND_FACTORS_BY_SCORE: dict[str, tuple[str, RowFactors]] = {
     "accuracy": ("zero-one", _unit_factors),
     "neg_mean_squared_error": ("squared", _unit_factors),
     "neg_mean_absolute_error": ("absolute", _unit_factors),
@@ -252,20 +252,20 @@ _LOSS_AND_FACTORS_BY_SCORE: dict[str, tuple[str, Factor]] = {
 class ScoreScale:
     """Conversion of a search's score to a risk: risk = perfect − score.
 
-    `loss` is computed by truerisk for single rows. `factor` returns multipliers of the rows'
-    losses, with which the mean over a test set is the risk there. `loss_of_set` is the loss of a
-    whole test set. `by_rows` is False for scores that are not means over rows, such as AUC. An
-    unknown score keeps its own scale with the sign reversed (`perfect` is then 0). `word` is the
-    name of the risk, `name` the name of the score. `errors` is True if the search scores by an
-    error, which results then report.
+    `loss` is computed by truerisk for single rows. `row_factors` returns multipliers of the rows'
+    losses, with which the mean over a test set is the risk there. `test_set_loss` is the loss of a
+    whole test set. `is_mean_over_rows` is False for scores that are not means over rows, such as
+    AUC. An unknown score keeps its own scale with the sign reversed (`perfect` is then 0).
+    `risk_name` is the name of the risk, `name` the name of the score. `errors` is True if the
+    search scores by an error, which results then report.
     """
 
-    word: str
+    risk_name: str
     perfect: float
     loss: Any
-    by_rows: bool
-    factor: Factor = _unit_factors
-    loss_of_set: Any = None
+    is_mean_over_rows: bool
+    row_factors: RowFactors = _unit_factors
+    test_set_loss: Any = None
     is_known: bool = True
     name: str = ""
     errors: bool = False
@@ -278,7 +278,7 @@ class ScoreScale:
         """Convert risks to scores."""
         return self.perfect - risk
 
-    def reported(self, score: float) -> float:
+    def reported_value(self, score: float) -> float:
         """Return the score, or the error if the search scores by an error."""
         return float(self.risk(score) if self.errors else score)
 
@@ -292,10 +292,10 @@ class ScoreScale:
     @property
     def printed_name(self) -> str:
         """Name that is printed with the reported value."""
-        return self.word if self.errors else self.name
+        return self.risk_name if self.errors else self.name
 
 
-def scale_of(claim: Claim) -> ScoreScale:
+def make_score_scale(claim: Claim) -> ScoreScale:
     """Return the conversion to a risk of the score that a fitted search reports.
 
     An unknown scorer keeps its own scale, with the sign reversed.
@@ -303,11 +303,11 @@ def scale_of(claim: Claim) -> ScoreScale:
     if isinstance(claim.scoring, Loss):
         loss = claim.scoring
         score_name = loss.name if loss.is_score else f"−{loss.name}"
-        score_scale = ScoreScale(loss.name, loss.perfect, loss, loss.per_row, loss_of_set=loss)
-    elif (scorer_name := sklearn_name_of(claim)) is None:
-        score_name, own_scorer = _name_of_own_scorer(claim), claim.scoring
+        score_scale = ScoreScale(loss.name, loss.perfect, loss, loss.per_row, test_set_loss=loss)
+    elif (scorer_name := find_sklearn_name(claim)) is None:
+        score_name, user_scorer = _name_of_user_scorer(claim), claim.scoring
         score_scale = ScoreScale(
-            f"−{score_name}", 0.0, own_scorer, False, loss_of_set=own_scorer, is_known=False
+            f"−{score_name}", 0.0, user_scorer, False, test_set_loss=user_scorer, is_known=False
         )
     else:
         score_name, score_scale = scorer_name, _scale_from_name(scorer_name, claim)
@@ -320,21 +320,23 @@ def _scale_from_name(scorer_name: str, claim: Claim) -> ScoreScale:
         loss_name, row_factors = _LOSS_AND_FACTORS_BY_SCORE[scorer_name]
         risk_name = loss_name if row_factors is _unit_factors else f"1 − {scorer_name}"
         perfect_score = 0.0 if scorer_name.startswith("neg_") else 1.0
-        loss_of_test_set = loss_name if row_factors is _unit_factors else scorer_name
-        return ScoreScale(risk_name, perfect_score, loss_name, True, row_factors, loss_of_test_set)
+        test_set_loss = loss_name if row_factors is _unit_factors else scorer_name
+        return ScoreScale(risk_name, perfect_score, loss_name, True, row_factors, test_set_loss)
     if scorer_name == "roc_auc":
-        return ScoreScale("auc", 1.0, "auc", False, loss_of_set="auc")
-    scorer = NamedScore(scorer_name)
+        return ScoreScale("auc", 1.0, "auc", False, test_set_loss="auc")
+    scorer = NamedScorer(scorer_name)
     if scorer_name.startswith("neg_"):
-        return ScoreScale(scorer_name.removeprefix("neg_"), 0.0, scorer, False, loss_of_set=scorer)
-    if perfect_score_of(scorer_name) == 1:
-        return ScoreScale(f"1 − {scorer_name}", 1.0, scorer, False, loss_of_set=scorer)
+        return ScoreScale(
+            scorer_name.removeprefix("neg_"), 0.0, scorer, False, test_set_loss=scorer
+        )
+    if find_perfect_score(scorer_name) == 1:
+        return ScoreScale(f"1 − {scorer_name}", 1.0, scorer, False, test_set_loss=scorer)
     return ScoreScale(
-        f"−{scorer_name}", 0.0, claim.scoring, False, loss_of_set=claim.scoring, is_known=False
+        f"−{scorer_name}", 0.0, claim.scoring, False, test_set_loss=claim.scoring, is_known=False
     )
 
 
-def perfect_score_of(scorer_name: str) -> float:
+def find_perfect_score(scorer_name: str) -> float:
     """Return the largest possible value of a scorer, infinity if it is unknown.
 
     It is 0 for errors with the sign reversed, such as "neg_log_loss".
@@ -343,12 +345,12 @@ def perfect_score_of(scorer_name: str) -> float:
         return 0.0
     return (
         1.0
-        if scorer_name in PERFECT_IS_1 or scorer_name.startswith(PREFIXES_WITH_PERFECT_1)
+        if scorer_name in SCORES_WITH_PERFECT_1 or scorer_name.startswith(PREFIXES_WITH_PERFECT_1)
         else np.inf
     )
 
 
-def scale_on_rows(score_scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
+def scale_with_package_loss(score_scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
     """Return a score's conversion to a risk, with the loss by which HonestSearchCV computes it.
 
     If the score exists in this package (F1, balanced accuracy, AUC), perhaps under another name,
@@ -357,16 +359,16 @@ def scale_on_rows(score_scale: ScoreScale, claim: Claim, data: Data) -> ScoreSca
     """
     equal_loss = None if isinstance(claim.scoring, Loss) else _loss_equal_to_score(claim, data)
     if equal_loss is None or (score_scale.is_known and equal_loss.perfect != score_scale.perfect):
-        return scale_of_scorer(score_scale, data)
+        return complete_scorer_scale(score_scale, data)
     if score_scale.is_known:
-        return replace(score_scale, loss_of_set=equal_loss)
+        return replace(score_scale, test_set_loss=equal_loss)
     return replace(
         score_scale,
-        word=f"1 − {equal_loss.name}",
+        risk_name=f"1 − {equal_loss.name}",
         name=equal_loss.name,
         perfect=equal_loss.perfect,
         loss=equal_loss,
-        loss_of_set=equal_loss,
+        test_set_loss=equal_loss,
         is_known=True,
         errors=False,
     )
@@ -376,45 +378,47 @@ def _loss_equal_to_score(claim: Claim, data: Data) -> Loss | None:
     """Return the loss of this package that equals the score of the search, or None."""
     from sklearn.metrics import get_scorer
 
-    sklearn_name = sklearn_name_of(claim)
+    sklearn_name = find_sklearn_name(claim)
     scorer = claim.scoring if sklearn_name is None else get_scorer(sklearn_name)
     if data.task not in ("classification", "regression") or not callable(scorer):
         return None
     try:
-        loss: Loss = scorer_losses().loss_of_scorer(scorer, data)
+        loss: Loss = import_scorer_losses().loss_from_scorer(scorer, data)
         loss.check(data)
     except Refusal:
         return None
-    return None if is_a(loss, SCORER_LOSS) else loss
+    return None if is_a(loss, SCORER_LOSS_PATH) else loss
 
 
 def refuse_other_class(score_scale: ScoreScale, claim: Claim, data: Data, positive: Any) -> None:
     """Raise BadArgument unless the search's score refers to the class `positive`."""
     if positive is None:
         return
-    requested_class, rated_class = (
+    requested_class, scored_class = (
         data.label(class_code(positive, data)),
-        _rated_class(score_scale, claim, data),
+        _scored_class(score_scale, claim, data),
     )
-    if rated_class is None:
+    if scored_class is None:
         raise BadArgument(
             f"{mention('positive', positive)} names a class, and the score of this search "
             f"({score_scale.name}) is not of one class: leave positive out."
         )
     # The AUC is the same for both classes.
-    if rated_class != requested_class and not is_a(score_scale.loss_of_set, AUC):
+    if scored_class != requested_class and not is_a(score_scale.test_set_loss, AUC_IMPORT_PATH):
         raise BadArgument(
             f"{mention('positive', positive)}: the search scores by {score_scale.name} of class "
-            f"{repr_on_one_line(rated_class)}. Give the search the scorer of the class that you "
+            f"{repr_on_one_line(scored_class)}. Give the search the scorer of the class that you "
             "mean, such as make_scorer(f1_score, pos_label=...), and fit it again."
         )
 
 
-def _rated_class(score_scale: ScoreScale, claim: Claim, data: Data) -> Any:
+def _scored_class(score_scale: ScoreScale, claim: Claim, data: Data) -> Any:
     """Return the class to which the search's score refers, or None if it refers to all classes."""
-    if isinstance(score_scale.loss_of_set, Loss) and not is_a(score_scale.loss_of_set, SCORER_LOSS):
-        return score_scale.loss_of_set.label(data)
-    if sklearn_name_of(claim) in ONE_CLASS_SCORES:
+    if isinstance(score_scale.test_set_loss, Loss) and not is_a(
+        score_scale.test_set_loss, SCORER_LOSS_PATH
+    ):
+        return score_scale.test_set_loss.label(data)
+    if find_sklearn_name(claim) in ONE_CLASS_SCORES:
         return 1
     return getattr(claim.scoring, "__dict__", {}).get("_kwargs", {}).get("pos_label")
 
@@ -422,7 +426,7 @@ def _rated_class(score_scale: ScoreScale, claim: Claim, data: Data) -> Any:
 ONE_CLASS_SCORES = ("average_precision", "f1", "jaccard", "precision", "recall")
 
 
-def scorer_of_class(scorer_name: str, positive: Any) -> Any:
+def make_scorer_for_class(scorer_name: str, positive: Any) -> Any:
     """Return scikit-learn's scorer with this name for the class `positive`, not for the label 1."""
     from sklearn.metrics import get_scorer, make_scorer
 
@@ -435,7 +439,7 @@ def scorer_of_class(scorer_name: str, positive: Any) -> Any:
     )
 
 
-def scale_of_scorer(score_scale: ScoreScale, data: Data) -> ScoreScale:
+def complete_scorer_scale(score_scale: ScoreScale, data: Data) -> ScoreScale:
     """Complete an unknown scorer's conversion to a risk by scoring perfect predictions of y.
 
     A scale that is known already, or cannot be determined, is returned unchanged.
@@ -446,18 +450,18 @@ def scale_of_scorer(score_scale: ScoreScale, data: Data) -> ScoreScale:
         loss = as_loss(score_scale.loss, data)
     except (Refusal, UnknownName):
         return score_scale
-    risk_name = f"{loss.perfect:g} {score_scale.word}"
+    risk_name = f"{loss.perfect:g} {score_scale.risk_name}"
     return replace(
         score_scale,
-        word=risk_name,
+        risk_name=risk_name,
         perfect=loss.perfect,
         loss=loss,
-        loss_of_set=loss,
+        test_set_loss=loss,
         is_known=True,
     )
 
 
-def sklearn_name_of(claim: Claim) -> str | None:
+def find_sklearn_name(claim: Claim) -> str | None:
     """Return scikit-learn's name for the score that the search maximised, or None."""
     scoring = claim.scoring
     if isinstance(scoring, str):
@@ -497,7 +501,7 @@ def _are_same_scorers(first_scorer: Any, second_scorer: Any) -> bool:
     )
 
 
-def _name_of_own_scorer(claim: Claim) -> str:
+def _name_of_user_scorer(claim: Claim) -> str:
     """Return the name of a user-defined scorer, for messages."""
     if claim.scoring is None:
         return f"{Family(claim.estimator).name}.score"

@@ -15,40 +15,40 @@ from sklearn.exceptions import FitFailedWarning as SklearnFitFailedWarning
 
 from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, FitFailed, FitFailedWarning, warn
-from truerisk.core.formats import params_text
-from truerisk.engines.running.fitting import model_message_of
-from truerisk.estimation.problem import Problem, draw_plan
-from truerisk.estimation.run import Computed, compute, tuning_problem
+from truerisk.core.formats import format_params
+from truerisk.engines.running.fitting import extract_model_message
+from truerisk.estimation.problem import EstimationProblem, draw_plan
+from truerisk.estimation.run import Computation, compute_risks, tuning_problem
 from truerisk.methods.parts.averages import split_risks
-from truerisk.plan.builder import with_training_rows
-from truerisk.results.evaluation import Evaluation, values_of
+from truerisk.plan.builder import add_training_row_test_sets
+from truerisk.results.evaluation import Evaluation, risk_values
 from truerisk.results.interval import tied_groups
 from truerisk.results.results import RiskCurve
 
 
 def rate_settings(
-    problem: Problem,
+    problem: EstimationProblem,
     *,
     error_score: Any,
     has_several_scores: bool,
     trained: bool,
     **run_options: Any,
-) -> tuple[Computed, dict[str, Any]]:
+) -> tuple[Computation, dict[str, Any]]:
     """Compute the risks of a search's candidates on all rows, and return them with `cv_results_`.
 
     If `trained` is True, every fit is also tested on its training rows. With
     `has_several_scores`, the keys contain the names of the scores.
     """
-    with without_fit_warnings(error_score):
+    with suppress_fit_warnings(error_score):
         if trained:
-            run_options, training_scores_by_loss = _with_training_rows(problem, **run_options)
-        tuning_run = compute(tuning_problem(problem), problem.select_by, **run_options)
+            run_options, training_scores_by_loss = _fit_with_training_scores(problem, **run_options)
+        tuning_run = compute_risks(tuning_problem(problem), problem.tuning_method, **run_options)
     if error_score != "raise":
-        tuning_run = _with_error_score_of_failed_fits(tuning_run, error_score)
-    main_name = problem.name if has_several_scores else "score"
+        tuning_run = _assign_error_score(tuning_run, error_score)
+    main_score_name = problem.name if has_several_scores else "score"
     results_by_score = {
-        main_name: tuning_run,
-        **(tuning_run.by_score if has_several_scores else {}),
+        main_score_name: tuning_run,
+        **(tuning_run.score_computations if has_several_scores else {}),
     }
     training_scores = (
         dict(zip(results_by_score, training_scores_by_loss[-len(results_by_score) :], strict=True))
@@ -58,18 +58,18 @@ def rate_settings(
     return tuning_run, _cv_results(results_by_score, training_scores)
 
 
-def _with_training_rows(
-    problem: Problem, **run_options: Any
+def _fit_with_training_scores(
+    problem: EstimationProblem, **run_options: Any
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
     """Compute all fits; return them as options, and every score on each split's training rows.
 
     The options hold the plan and its predictions, so the fits are not repeated.
     """
     problem = tuning_problem(problem)
-    planned_problem, _, plan = draw_plan(problem, problem.select_by)
-    all_predictions = problem.asking(**run_options)(with_training_rows(plan))
-    test_questions = np.arange(plan.n_questions)
-    training_predictions = all_predictions.select(test_questions + plan.n_questions)
+    planned_problem, _, plan = draw_plan(problem, problem.tuning_method)
+    all_predictions = problem.create_asking(**run_options)(add_training_row_test_sets(plan))
+    question_numbers = np.arange(plan.n_questions)
+    training_predictions = all_predictions.select(question_numbers + plan.n_questions)
     predictions_with_losses = zip(
         (training_predictions, *training_predictions.also), planned_problem.losses, strict=True
     )
@@ -77,11 +77,11 @@ def _with_training_rows(
         np.asarray(loss.score(split_risks(predictions, problem.data, loss)))
         for predictions, loss in predictions_with_losses
     ]
-    return {"plan": plan, "known": [all_predictions.select(test_questions)]}, training_scores
+    return {"plan": plan, "known": [all_predictions.select(question_numbers)]}, training_scores
 
 
 @contextmanager
-def without_fit_warnings(error_score: Any) -> Iterator[None]:
+def suppress_fit_warnings(error_score: Any) -> Iterator[None]:
     """Suppress the warning of each failed fit if `error_score` is a number; a summary follows."""
     with warnings.catch_warnings():
         if error_score != "raise":
@@ -90,7 +90,7 @@ def without_fit_warnings(error_score: Any) -> Iterator[None]:
 
 
 def _cv_results(
-    run_by_score: Mapping[str, Computed], training_scores: Mapping[str, np.ndarray]
+    run_by_score: Mapping[str, Computation], training_scores: Mapping[str, np.ndarray]
 ) -> dict[str, Any]:
     """Collect the times, parameters, split scores, means, spreads and ranks of all candidates.
 
@@ -102,29 +102,29 @@ def _cv_results(
     """
     tuning_run = next(iter(run_by_score.values()))
     predictions, candidates = tuning_run.all_answers, tuning_run.problem.family.candidates
-    fit_of_split = predictions.plan.fit
+    fit_by_split = predictions.plan.fit
     results: dict[str, Any] = {
-        "mean_fit_time": np.nanmean(predictions.fit_seconds[:, fit_of_split], axis=1),
-        "std_fit_time": np.nanstd(predictions.fit_seconds[:, fit_of_split], axis=1),
-        "mean_score_time": np.nanmean(predictions.answer_seconds[:, fit_of_split], axis=1),
-        "std_score_time": np.nanstd(predictions.answer_seconds[:, fit_of_split], axis=1),
+        "mean_fit_time": np.nanmean(predictions.fit_seconds[:, fit_by_split], axis=1),
+        "std_fit_time": np.nanstd(predictions.fit_seconds[:, fit_by_split], axis=1),
+        "mean_score_time": np.nanmean(predictions.answer_seconds[:, fit_by_split], axis=1),
+        "std_score_time": np.nanstd(predictions.answer_seconds[:, fit_by_split], axis=1),
     }
     # Candidates may have left a race, so the number of folds on which each was rated is reported.
     if not tuning_run.method.rates_all:
-        results["n_resources"] = predictions.made[:, fit_of_split].sum(axis=1)
-    for name_in_key in sorted(set[str]().union(*candidates)):
-        results[f"param_{name_in_key}"] = _param_column(name_in_key, candidates)
+        results["n_resources"] = predictions.made[:, fit_by_split].sum(axis=1)
+    for key_suffix in sorted(set[str]().union(*candidates)):
+        results[f"param_{key_suffix}"] = _param_column(key_suffix, candidates)
     results["params"] = list(map(dict, candidates))
-    for name_in_key, run_of_score in run_by_score.items():
-        loss, candidate_risks = run_of_score.problem.loss, run_of_score.tested
+    for key_suffix, score_run in run_by_score.items():
+        loss, candidate_risks = score_run.problem.loss, score_run.tested
         scores_by_split = loss.score(
             np.array([candidate_risk.split_risks for candidate_risk in candidate_risks])
         )
         for split, split_scores in enumerate(scores_by_split.T):
-            results[f"split{split}_test_{name_in_key}"] = split_scores
-        mean_scores = loss.score(values_of(candidate_risks))
-        results[f"mean_test_{name_in_key}"] = mean_scores
-        results[f"std_test_{name_in_key}"] = scores_by_split.std(axis=1)
+            results[f"split{split}_test_{key_suffix}"] = split_scores
+        mean_scores = loss.score(risk_values(candidate_risks))
+        results[f"mean_test_{key_suffix}"] = mean_scores
+        results[f"std_test_{key_suffix}"] = scores_by_split.std(axis=1)
         # The best candidate has rank 1, and failed candidates come last.
         # Candidates within the tie tolerance share the smallest rank.
         ranks = np.empty(len(mean_scores), dtype=np.int32)
@@ -132,14 +132,14 @@ def _cv_results(
         for tied_candidates in tied_groups(-np.nan_to_num(mean_scores, nan=-np.inf)):
             ranks[tied_candidates] = n_better + 1
             n_better += len(tied_candidates)
-        results[f"rank_test_{name_in_key}"] = ranks
-    for name_in_key, scores_by_split in training_scores.items():
+        results[f"rank_test_{key_suffix}"] = ranks
+    for key_suffix, scores_by_split in training_scores.items():
         results |= {
-            f"split{split}_train_{name_in_key}": scores_of_split
+            f"split{split}_train_{key_suffix}": scores_of_split
             for split, scores_of_split in enumerate(scores_by_split.T)
         }
-        results[f"mean_train_{name_in_key}"] = scores_by_split.mean(axis=1)
-        results[f"std_train_{name_in_key}"] = scores_by_split.std(axis=1)
+        results[f"mean_train_{key_suffix}"] = scores_by_split.mean(axis=1)
+        results[f"std_train_{key_suffix}"] = scores_by_split.std(axis=1)
     return results
 
 
@@ -164,7 +164,7 @@ def _param_column(
     return MaskedArray(parameter_values, mask=mask)
 
 
-def print_fits(tuning_run: Computed, results: Mapping[str, Any], verbose: int) -> None:
+def print_fits(tuning_run: Computation, results: Mapping[str, Any], verbose: int) -> None:
     """Print the number of fits; from `verbose` 2 also a line for each fit, from 3 with its score.
 
     Candidates that share a fit are finished at the same time, so everything is printed after
@@ -173,22 +173,22 @@ def print_fits(tuning_run: Computed, results: Mapping[str, Any], verbose: int) -
     predictions = tuning_run.all_answers
     plan = predictions.plan
     n_splits, settings = plan.n_questions, results["params"]
-    is_made = predictions.made[:, plan.fit]
+    is_computed = predictions.made[:, plan.fit]
     if verbose > 0:
-        up_to = "" if is_made.all() else "up to "
+        up_to_text = "" if is_computed.all() else "up to "
         print(  # noqa: T201  The user asks for it by `verbose`.
-            f"Fitting {up_to}{n_splits} folds for each of {len(settings)} candidates, "
-            f"totalling {is_made.sum()} fits"
+            f"Fitting {up_to_text}{n_splits} folds for each of {len(settings)} candidates, "
+            f"totalling {is_computed.sum()} fits"
         )
     if verbose < 2:
         return
     seconds_by_fit = predictions.fit_seconds + predictions.answer_seconds
     for candidate_number, params in enumerate(settings):
-        for split in np.flatnonzero(is_made[candidate_number]).tolist():
+        for split in np.flatnonzero(is_computed[candidate_number]).tolist():
             score_text = f" {_score(results, split, candidate_number)}" if verbose > 2 else ""
             fit_and_predict_seconds = seconds_by_fit[candidate_number, plan.fit[split]]
             print(  # noqa: T201
-                f"[CV {split + 1}/{n_splits}] END {params_text(params)};{score_text} "
+                f"[CV {split + 1}/{n_splits}] END {format_params(params)};{score_text} "
                 f"total time={fit_and_predict_seconds:6.1f}s"
             )
 
@@ -205,13 +205,13 @@ class SomeFitsFailedWarning(FitFailedWarning, SklearnFitFailedWarning):
     """Warning that some fits of a search failed; GridSearchCV's warning is a base class."""
 
 
-def _with_error_score_of_failed_fits(tuning_run: Computed, error_score: float) -> Computed:
+def _assign_error_score(tuning_run: Computation, error_score: float) -> Computation:
     """Assign `error_score` to the failed fits; raise FitFailed if all fits failed."""
     predictions = tuning_run.all_answers
     if not predictions.failures:
         return tuning_run
     n_total, n_failed = predictions.n_fits, len(predictions.failures)
-    reasons = Counter(model_message_of(failure.sentence) for failure in predictions.failures)
+    reasons = Counter(extract_model_message(failure.message) for failure in predictions.failures)
     failure_text = "\n".join(
         f"{n_fits_of_reason} fits failed with the following error:\n{reason}"
         for reason, n_fits_of_reason in reasons.items()
@@ -231,16 +231,14 @@ def _with_error_score_of_failed_fits(tuning_run: Computed, error_score: float) -
     if np.isnan(error_score):
         return tuning_run
     losses = tuning_run.problem.losses
-    main_evaluation, *evaluations_of_scores = (
-        _with_risk_of_failed_fits(
-            score_evaluation, predictions.answered, loss.perfect - error_score
-        )
+    main_evaluation, *further_evaluations = (
+        _assign_failed_fit_risk(score_evaluation, predictions.answered, loss.perfect - error_score)
         for score_evaluation, loss in zip((tuning_run, *tuning_run.scores), losses, strict=True)
     )
-    return replace(tuning_run, tested=main_evaluation.tested, scores=tuple(evaluations_of_scores))
+    return replace(tuning_run, tested=main_evaluation.tested, scores=tuple(further_evaluations))
 
 
-def _with_risk_of_failed_fits(
+def _assign_failed_fit_risk(
     evaluation: Evaluation, is_fit_successful: np.ndarray, risk_of_failed_fit: float
 ) -> Evaluation:
     """Assign a risk to the failed fits, and average each candidate's risks again."""
@@ -263,15 +261,15 @@ def choose_by_function(
     refit: Callable[..., Any], curve: RiskCurve, results: Mapping[str, Any]
 ) -> RiskCurve:
     """Return the risk curve with the best candidate that a user's function `refit` chooses."""
-    chosen_number, n_settings = refit(results), len(results["params"])
-    if not isinstance(chosen_number, int | np.integer):
+    chosen_index, n_settings = refit(results), len(results["params"])
+    if not isinstance(chosen_index, int | np.integer):
         raise BadArgument(
             f"best_index_ returned is not an integer: {mention('refit', refit)} gave "
-            f"{repr_on_one_line(chosen_number)}."
+            f"{repr_on_one_line(chosen_index)}."
         )
-    if not 0 <= chosen_number < n_settings:
+    if not 0 <= chosen_index < n_settings:
         raise IndexError(
             f"best_index_ index out of range: refit={repr_on_one_line(refit)} gave "
-            f"{chosen_number}, and there are {n_settings} settings, from 0 on."
+            f"{chosen_index}, and there are {n_settings} settings, from 0 on."
         )
-    return replace(curve, best=int(chosen_number), rule=repr_on_one_line(refit))
+    return replace(curve, best=int(chosen_index), rule=repr_on_one_line(refit))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.registry import loader_of
+from truerisk.core.registry import make_loader
 
 if TYPE_CHECKING:
     from truerisk.search.stored_search import StoredSearch
 
-load_module = loader_of(
+load_from_search = make_loader(
     "truerisk.search",
     """
     fit-given  given_search:fit_given_search  a search that was given is fitted, and again outside
@@ -26,7 +26,7 @@ load_module = loader_of(
 def check_store(store: Any, random_state: Any) -> None:
     """Raise BadArgument if the store cannot be a file, or if a later run would make other fits."""
     if store is not None:
-        load_module("check-store")(store, random_state)
+        load_from_search("check-store")(store, random_state)
 
 
 def open_store(
@@ -38,7 +38,7 @@ def open_store(
     """
     if store is None:
         return nullcontext()
-    store_context: AbstractContextManager[StoredSearch] = load_module("open-store")(
+    store_context: AbstractContextManager[StoredSearch] = load_from_search("open-store")(
         store, problems, **options
     )
     return store_context

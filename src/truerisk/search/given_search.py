@@ -22,34 +22,46 @@ from sklearn.utils.validation import has_fit_parameter
 from truerisk.contracts import Method
 from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal
-from truerisk.core.family import Family, refuse_no_tags
+from truerisk.core.family import Family, check_has_tags
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.progress import stage
-from truerisk.data.data import Data, TaskWord
-from truerisk.engines.running.fitting import fitted_on_all
+from truerisk.data.data import Data, TaskName
+from truerisk.engines.running.fitting import fit_on_all_rows
 from truerisk.estimation.problem import (
-    Problem,
+    EstimationProblem,
     as_seed,
     fit_params_module,
-    refuse_unrated_class,
+    refuse_unused_positive,
     with_checks,
 )
-from truerisk.estimation.run import blank_estimate, compute, curve_of
+from truerisk.estimation.run import blank_estimate, compute_risks, to_risk_curve
 from truerisk.losses.loss import Loss
 from truerisk.losses.loss_words import as_loss, split_scoring
 from truerisk.methods.pairs import Pairs
-from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import USUAL_FOLDS, as_method, default_name
-from truerisk.results.results import RiskEstimate, all_findings, with_findings
-from truerisk.search.claim import Claim, sklearn_name_of
-from truerisk.search.own_claim import as_risk, claim_of
-from truerisk.search.repeat import as_clone_risk, has_study, with_groups
-from truerisk.search.search_problem import FitArguments, own_score, problem_of, scoring_of
+from truerisk.methods.parts.procedure import make_nested_procedure
+from truerisk.methods.words import DEFAULT_FOLDS, as_method, name_default_method
+from truerisk.results.results import RiskEstimate, add_findings, all_findings
+from truerisk.search.claim import Claim, find_sklearn_name
+from truerisk.search.own_claim import claim_to_estimate, read_claim_or_none
+from truerisk.search.repeat import add_groups, has_study, label_as_nested
+from truerisk.search.search_problem import (
+    FitArguments,
+    loss_from_score_method,
+    problem_with_search_options,
+    resolve_scoring,
+)
 from truerisk.search.tuned_model import TunedModel
 
 # parameters by which searches like GridSearchCV are recognised
 SEARCH_PARAMETERS = {"estimator", "cv", "scoring", "refit", "error_score"}
-REPORTED = ("best_score_", "best_index_", "cv_results_", "n_splits_", "refit_time_", "scorer_")
+REPORTED_ATTRIBUTES = (
+    "best_score_",
+    "best_index_",
+    "cv_results_",
+    "n_splits_",
+    "refit_time_",
+    "scorer_",
+)
 
 
 def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any] | None:
@@ -63,42 +75,44 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
     # Such a search is recognised before its fit, which may be long.
     if estimator.get_params(deep=False).keys() >= SEARCH_PARAMETERS:
         refuse_grid_parameters(search, class_name)
-        refuse_state(estimator)
+        refuse_shared_state(estimator)
     search_rows = SearchRows.from_search(search, y, routed)
     # An invalid `outer` raises its error now, not after a long fit.
     if search.outer is not None:
-        _outer_method(search.outer, class_name, default_name(search_rows.data))
+        _resolve_outer_method(search.outer, class_name, name_default_method(search_rows.data))
     if search_rows.data.task != "other":
         search_rows.problem(search, search.scoring)
     hashes_before = parameter_hashes(estimator)
     with stage("tuning"):
-        fitted_search = search_rows.fitted()
+        fitted_search = search_rows.fit_search()
     if not hasattr(fitted_search, "best_params_"):
         return None
     refuse_grid_parameters(search, class_name)
-    refuse_state(estimator)
-    refuse_changed(estimator, hashes_before)
+    refuse_shared_state(estimator)
+    refuse_changed_parameters(estimator, hashes_before)
     if getattr(fitted_search, "refit", True) is False:
         raise Refusal(
             f"{class_name} was made with refit=False, so it fits no model with what it chose, and "
             "there is nothing to test: make it with refit=True."
         )
-    claim = claim_of(fitted_search)
-    problem, own_loss = problem_and_loss(search, search_rows, claim, fitted_search)
+    claim = read_claim_or_none(fitted_search)
+    problem, search_loss = make_problem_and_loss(search, search_rows, claim, fitted_search)
     goes_forward = claim is not None and claim.goes_forward
     if search.outer is not None:
         goes_forward = (
             goes_forward
-            and _outer_method(search.outer, class_name, default_name(search_rows.data))[
-                0
-            ].goes_forward
+            and _resolve_outer_method(
+                search.outer, class_name, name_default_method(search_rows.data)
+            )[0].goes_forward
         )
     problem = with_checks(problem, search.checks, goes_forward=goes_forward)
-    selected_estimate = selected_risk(problem, own_loss, claim, fitted_search, search_rows.seconds)
-    selected_estimate = with_findings(selected_estimate, problem.findings)
+    selected_estimate = selected_risk(
+        problem, search_loss, claim, fitted_search, search_rows.seconds
+    )
+    selected_estimate = add_findings(selected_estimate, problem.findings)
     attributes = {
         attribute_name: getattr(fitted_search, attribute_name)
-        for attribute_name in REPORTED
+        for attribute_name in REPORTED_ATTRIBUTES
         if hasattr(fitted_search, attribute_name)
     }
     attributes |= {
@@ -120,35 +134,39 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
 
 
 def _honest_risk(
-    problem: Problem, outer: Any, class_name: str, selected_estimate: RiskEstimate
+    problem: EstimationProblem, outer: Any, class_name: str, selected_estimate: RiskEstimate
 ) -> dict[str, Any]:
     """Return the risk of searching and fitting, from a fresh clone in every outer training set."""
-    testing_method, replacement_notes = _outer_method(outer, class_name, default_name(problem.data))
-    testing_run = compute(replace(problem, calibrated=True), testing_method, new_rows=True)
-    estimate = curve_of(testing_run)[0]
+    testing_method, replacement_notes = _resolve_outer_method(
+        outer, class_name, name_default_method(problem.data)
+    )
+    testing_run = compute_risks(
+        replace(problem, uses_calibrated_interval=True), testing_method, new_rows=True
+    )
+    estimate = to_risk_curve(testing_run)[0]
     if estimate.value is None:
         raise Refusal(f"{class_name} failed in an outer split, so there is no risk.")
     procedure_note = (
         f"risk of the procedure: all that {class_name} does, then the fit; not of one setting"
     )
     risk = replace(
-        as_clone_risk(estimate, class_name),
+        label_as_nested(estimate, class_name),
         notes=(procedure_note, *replacement_notes, *estimate.notes),
     )
     is_comparable = selected_estimate.named_scoring == estimate.named_scoring
     is_comparable = is_comparable and selected_estimate.weighted >= estimate.weighted
     optimism = (
-        estimate.scale.optimism_of(estimate.value, selected_estimate.value)
+        estimate.scale.compute_optimism(estimate.value, selected_estimate.value)
         if is_comparable
         else None
     )
     scores = {
-        score_name: as_clone_risk(score, class_name) for score_name, score in risk.scores.items()
+        score_name: label_as_nested(score, class_name) for score_name, score in risk.scores.items()
     }
     return {"risk_": replace(risk, scores=scores), "scores_": scores, "optimism_": optimism}
 
 
-def _outer_method(
+def _resolve_outer_method(
     outer: Any, class_name: str, default_folds: str
 ) -> tuple[Method, tuple[str, ...]]:
     """Return the method of the outer splits, with a note if it replaces the default.
@@ -159,7 +177,7 @@ def _outer_method(
     if isinstance(outer_method, Pairs) and outer_method.folds is not None:
         return outer_method, ()
     if not isinstance(outer_method, Pairs):
-        return nested(outer_method, USUAL_FOLDS).outer_method, ()
+        return make_nested_procedure(outer_method, DEFAULT_FOLDS).outer_method, ()
     replacement_note = (
         f"outer splits '{default_folds}' in the place of pairs of folds: {class_name} splits its "
         "rows itself, so there are no fits to share"
@@ -183,58 +201,60 @@ class SearchRows:
         from sklearn import get_config
 
         family = Family.from_grid(search.estimator)
-        refuse_no_tags(search.estimator)
+        check_has_tags(search.estimator)
         try:
-            task: TaskWord = family.task
+            task: TaskName = family.task
         # Other estimators, such as density estimators, are tuned by their own score.
         except BadData:
             task = "other"
         data = Data.check(routed.X, y, task=task, **routed.rows)
-        fit_params = dict(routed.fit)
+        fit_params = dict(routed.fit_params)
         # With metadata routing, scikit-learn passes the groups to the splitter itself.
         if not get_config()["enable_metadata_routing"]:
             _refuse_groups(search.estimator, routed.rows["groups"])
-            fit_params = with_groups(fit_params, data.groups)
+            fit_params = add_groups(fit_params, data.groups)
         fit_options = {"sample_weight": routed.rows["sample_weight"], "fit_params": fit_params}
         return cls(family, data, as_seed(search.random_state), fit_options)
 
-    def problem(self, search: Any, scoring: Any) -> Problem:
+    def problem(self, search: Any, scoring: Any) -> EstimationProblem:
         """Return the estimation problem that treats the whole search as one learner."""
         fit_options = self.fit_options
-        return problem_of(search, self.data, self.family, scoring, seed=self.seed, **fit_options)
+        return problem_with_search_options(
+            search, self.data, self.family, scoring, seed=self.seed, **fit_options
+        )
 
-    def fitted(self) -> Any:
+    def fit_search(self) -> Any:
         """Fit a clone of the search on all rows, and measure the seconds."""
         model, start_time = self.family.estimator, time.perf_counter()
         fit_params = self.fit_options["fit_params"]
         if self.fit_options["sample_weight"] is not None:
             fit_params = fit_params_module().fit_params_with_weight(model, **self.fit_options)
         seed = (self.seed, 0) if self.family.is_random else None
-        fitted_search = fitted_on_all(
+        fitted_search = fit_on_all_rows(
             self.family, 0, self.data.for_fits(fit_params, self.data.as_given), seed
         )
         self.seconds = time.perf_counter() - start_time
         return fitted_search
 
 
-def problem_and_loss(
+def make_problem_and_loss(
     search: Any, search_rows: SearchRows, claim: Claim | None, fitted_search: Any
-) -> tuple[Problem, Loss | None]:
+) -> tuple[EstimationProblem, Loss | None]:
     """Return the problem that treats the search as one learner, and the loss of its own score.
 
     The honest risk is reported in the search's own loss unless another one is requested.
     """
     data = search_rows.data
-    scoring = scoring_of_given(search, claim, fitted_search)
-    own_loss = None
+    scoring = choose_scoring(search, claim, fitted_search)
+    search_loss = None
     if claim is not None:
         search_without_scoring = copy(search)
         search_without_scoring.scoring = None
-        choosing_score, _ = split_scoring(
-            scoring_of_given(search_without_scoring, claim, fitted_search), search.refit
+        selection_score, _ = split_scoring(
+            choose_scoring(search_without_scoring, claim, fitted_search), search.refit
         )
-        own_loss = as_loss(choosing_score, data)
-    return refuse_unrated_class(search_rows.problem(search, scoring)), own_loss
+        search_loss = as_loss(selection_score, data)
+    return refuse_unused_positive(search_rows.problem(search, scoring)), search_loss
 
 
 def _refuse_groups(search: Any, groups: Any) -> None:
@@ -251,7 +271,7 @@ def _refuse_groups(search: Any, groups: Any) -> None:
 
 
 def selected_risk(
-    problem: Problem,
+    problem: EstimationProblem,
     own_loss: Loss | None,
     claim: Claim | None,
     fitted_search: Any,
@@ -274,7 +294,7 @@ def selected_risk(
             perfect=inf,
             positive=None,
         )
-    claimed_risk = as_risk(claim, problem.data, provenance)
+    claimed_risk = claim_to_estimate(claim, problem.data, provenance)
     loss = problem.loss
     positive_label = loss.label(problem.data)
     if own_loss is None or (own_loss.name, own_loss.perfect) != (loss.name, loss.perfect):
@@ -284,7 +304,9 @@ def selected_risk(
     return claimed_risk.on_scale(provenance.scale, scoring=loss.name, positive=positive_label)
 
 
-def _search_provenance(problem: Problem, fitted_search: Any, search_seconds: float) -> RiskEstimate:
+def _search_provenance(
+    problem: EstimationProblem, fitted_search: Any, search_seconds: float
+) -> RiskEstimate:
     """Return an estimate without a value, with the provenance of the search's own best score."""
     data, loss = problem.data, problem.loss
     return blank_estimate(
@@ -299,11 +321,11 @@ def _search_provenance(problem: Problem, fitted_search: Any, search_seconds: flo
         engine="generic",
         seed=problem.seed,
         plan_fingerprint="",  # The splits of the search itself have no plan.
-        weighted=data.sample_weight is not None and _weights_rows(fitted_search),
+        weighted=data.sample_weight is not None and _uses_sample_weights(fitted_search),
     )
 
 
-def _weights_rows(fitted_search: Any) -> bool:
+def _uses_sample_weights(fitted_search: Any) -> bool:
     """Return True if the search weights the rows in its scores, as older searches do not."""
     if isinstance(fitted_search, TunedModel):
         return True
@@ -314,23 +336,23 @@ def _weights_rows(fitted_search: Any) -> bool:
     return hasattr(fitted_search, "_check_scorers_accept_sample_weight") and not is_routing_enabled
 
 
-def scoring_of_given(search: Any, claim: Claim | None, fitted_search: Any) -> Any:
+def choose_scoring(search: Any, claim: Claim | None, fitted_search: Any) -> Any:
     """Return the scoring for the tuned model; by default the search's own score."""
-    search_of_learner = copy(search)
-    search_of_learner.estimator = (
+    search_copy = copy(search)
+    search_copy.estimator = (
         getattr(fitted_search, "best_estimator_", fitted_search)
         if claim is None
         else claim.estimator
     )
     if claim is not None and search.scoring is None:
-        scorer_name = sklearn_name_of(claim) if not isinstance(claim.scoring, Loss) else None
+        scorer_name = find_sklearn_name(claim) if not isinstance(claim.scoring, Loss) else None
         if isinstance(claim.scoring, Loss):
-            search_of_learner.scoring = claim.scoring
+            search_copy.scoring = claim.scoring
         elif scorer_name is None and claim.scoring is None:
-            search_of_learner.scoring = own_score(claim.estimator)
+            search_copy.scoring = loss_from_score_method(claim.estimator)
         elif scorer_name != "accuracy":  # Accuracy is the default score of classifiers anyway.
-            search_of_learner.scoring = scorer_name or claim.scoring
-    return scoring_of(search_of_learner)
+            search_copy.scoring = scorer_name or claim.scoring
+    return resolve_scoring(search_copy)
 
 
 GRID_PARAMETERS = {  # parameters that concern a grid, with the values that have no effect
@@ -364,7 +386,7 @@ def refuse_grid_parameters(search: Any, class_name: str) -> None:
         )
 
 
-def refuse_state(search: Any) -> None:
+def refuse_shared_state(search: Any) -> None:
     """Raise Refusal if the search has state that clones would share, such as a study.
 
     Splits given as row numbers are refused as well, since they are valid for all rows only.
@@ -401,7 +423,7 @@ def parameter_hashes(search: Any) -> dict[str, str]:
     return hashes
 
 
-def refuse_changed(search: Any, hashes_before: Mapping[str, str]) -> None:
+def refuse_changed_parameters(search: Any, hashes_before: Mapping[str, str]) -> None:
     """Raise Refusal if fitting a clone changed the search's parameters, as clones share them."""
     hashes_now = parameter_hashes(search)
     changed_names = [

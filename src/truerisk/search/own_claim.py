@@ -13,15 +13,15 @@ from typing import Any
 from truerisk.core.errors import Refusal, is_failure
 from truerisk.core.formats import escape_and_truncate
 from truerisk.data.data import Data
-from truerisk.estimation.problem import Problem
+from truerisk.estimation.problem import EstimationProblem
 from truerisk.losses.loss import Loss
-from truerisk.results.finding import without_checks
+from truerisk.results.finding import disable_checks
 from truerisk.results.results import RiskEstimate
-from truerisk.search.claim import Claim, scale_of, scale_of_scorer
+from truerisk.search.claim import Claim, complete_scorer_scale, make_score_scale
 from truerisk.search.reading import read_claim
 
 
-def claimed_risk(problem: Problem, provenance: RiskEstimate) -> RiskEstimate | str:
+def claimed_risk(problem: EstimationProblem, provenance: RiskEstimate) -> RiskEstimate | str:
     """Fit a model on all rows; return the risk by its own best score, or why it reports none.
 
     The risk is on the scale of the model's own score. `provenance` is an estimate of this learner,
@@ -31,7 +31,7 @@ def claimed_risk(problem: Problem, provenance: RiskEstimate) -> RiskEstimate | s
     class_name = type(family.last).__name__
     model = family.make(0, (problem.seed, 0) if family.is_random else None)
     try:
-        with without_checks():
+        with disable_checks():
             model = model.fit(data.X, *data.targets(data.y), **data.fit_params)
     except BaseException as error:  # A model may raise anything.
         if not is_failure(error):
@@ -39,7 +39,7 @@ def claimed_risk(problem: Problem, provenance: RiskEstimate) -> RiskEstimate | s
         return f"{class_name} cannot be fitted on all rows: {escape_and_truncate(str(error), 160)}"
     fitted_learner = model[-1] if family.is_piped else model
     try:
-        claim = claim_of(fitted_learner)
+        claim = read_claim_or_none(fitted_learner)
     except Refusal:
         return f"{class_name} tunes or splits inside its own fit and keeps no score of it."
     if claim is None:
@@ -47,10 +47,10 @@ def claimed_risk(problem: Problem, provenance: RiskEstimate) -> RiskEstimate | s
             f"{class_name} tunes inside its own fit and does not say in which score its best one "
             "is."
         )
-    return as_risk(claim, data, provenance)
+    return claim_to_estimate(claim, data, provenance)
 
 
-def claim_of(fitted_search: Any) -> Claim | None:
+def read_claim_or_none(fitted_search: Any) -> Claim | None:
     """Return the best score that a fitted search reports; None if its scorer is unknown."""
     try:
         return read_claim(fitted_search)
@@ -66,10 +66,10 @@ def claim_of(fitted_search: Any) -> Claim | None:
     if not hasattr(fitted_search, "scoring"):
         return None
     return Claim(
-        search=type(fitted_search).__name__,
+        search_name=type(fitted_search).__name__,
         name="best_score_",
         score=float(fitted_search.best_score_),
-        best=0,
+        best_candidate=0,
         # A search for a threshold tunes no parameter, so it may lack best_params_.
         candidates=(dict(getattr(fitted_search, "best_params_", {})),),
         estimator=getattr(fitted_search, "estimator", fitted_search),
@@ -78,27 +78,27 @@ def claim_of(fitted_search: Any) -> Claim | None:
     )
 
 
-def as_risk(claim: Claim, data: Data, provenance: RiskEstimate) -> RiskEstimate:
+def claim_to_estimate(claim: Claim, data: Data, provenance: RiskEstimate) -> RiskEstimate:
     """Convert a search's best score to a risk estimate, with the provenance of another estimate."""
-    score_scale = scale_of_scorer(scale_of(claim), data)
-    is_same_score = score_scale.word == provenance.scoring
+    score_scale = complete_scorer_scale(make_score_scale(claim), data)
+    is_same_score = score_scale.risk_name == provenance.scoring
     result_scale, risk = (
         provenance.scale if is_same_score else score_scale.result_scale,
         float(score_scale.risk(claim.score)),
     )
     return replace(
         provenance,
-        value=score_scale.reported(claim.score)
+        value=score_scale.reported_value(claim.score)
         if result_scale == score_scale.result_scale
         else result_scale.value(risk),
         std_error=None,
         interval=None,
-        method=f"{claim.search}: {claim.name}",
+        method=f"{claim.search_name}: {claim.name}",
         bias="optimistic: the best of several scores",
         scoring=provenance.scoring if is_same_score else score_scale.printed_name,
         perfect=result_scale.perfect,
-        positive=score_scale.loss_of_set.label(data)
-        if isinstance(score_scale.loss_of_set, Loss)
+        positive=score_scale.test_set_loss.label(data)
+        if isinstance(score_scale.test_set_loss, Loss)
         else None,
         losses=None,
         loss_rows=None,

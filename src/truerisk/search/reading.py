@@ -10,7 +10,7 @@ import numpy as np
 
 from truerisk.core.arguments import repr_on_one_line
 from truerisk.core.errors import Refusal
-from truerisk.core.family import refuse_no_tags
+from truerisk.core.family import check_has_tags
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_honest_search
 from truerisk.results.finding import Finding
@@ -20,8 +20,8 @@ from truerisk.search.several_scores import scorer_of_function
 
 def read_claim(search: Any) -> Claim:
     """Return the best score of a fitted search, recognised by its attributes, not by its class."""
-    search = unwrapped_search(search)
-    _refuse_what_is_no_search(search)
+    search = unwrap_search(search)
+    _refuse_non_search(search)
     if hasattr(search, "study_"):
         return read_study(search)
     if hasattr(search, "mse_path_"):
@@ -31,7 +31,7 @@ def read_claim(search: Any) -> Claim:
     if hasattr(search, "alpha_") and hasattr(search, "alphas") and hasattr(search, "best_score_"):
         return read_ridge(search)
     if isinstance(getattr(search, "cv_results_", None), dict) and hasattr(search, "estimator"):
-        return read_grid(search)
+        return read_grid_search(search)
     raise Refusal(
         f"{type(search).__name__} holds nothing to audit (no cv_results_, study_, scores_ or "
         "mse_path_). Audited are GridSearchCV, RandomizedSearchCV, the halving searches, "
@@ -40,13 +40,13 @@ def read_claim(search: Any) -> Claim:
     )
 
 
-def unwrapped_search(search: Any) -> Any:
+def unwrap_search(search: Any) -> Any:
     """Return the search inside a HonestSearchCV; any other search is returned itself."""
     wraps_search = is_honest_search(search) and "search_" in vars(search)
-    return unwrapped_search(search.search_) if wraps_search else search
+    return unwrap_search(search.search_) if wraps_search else search
 
 
-def _refuse_what_is_no_search(search: Any) -> None:
+def _refuse_non_search(search: Any) -> None:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
@@ -56,7 +56,7 @@ def _refuse_what_is_no_search(search: Any) -> None:
         )
     if hasattr(search, "study_"):
         return  # An OptunaSearchCV is fitted if it has a study.
-    refuse_no_tags(search)
+    check_has_tags(search)
     try:
         check_is_fitted(search)
     except NotFittedError:
@@ -69,7 +69,7 @@ def _refuse_what_is_no_search(search: Any) -> None:
         ) from None
 
 
-def read_grid(search: Any) -> Claim:
+def read_grid_search(search: Any) -> Claim:
     """Read a fitted GridSearchCV or a similar search: candidates, scores and splits."""
     if hasattr(search, "curve_"):
         return _read_honest_search(search)
@@ -94,10 +94,10 @@ def read_grid(search: Any) -> Claim:
             scorer_of_function(scorer, refit_metric) if callable(scorer) else scorer[refit_metric]
         )
     return Claim(
-        search=type(search).__name__,
+        search_name=type(search).__name__,
         name="best_score_" if hasattr(search, "best_score_") else "the mean score of best_index_",
         score=float(getattr(search, "best_score_", scores[best_number].mean())),
-        best=best_number,
+        best_candidate=best_number,
         candidates=tuple(dict(results["params"][row]) for row in candidate_numbers),
         estimator=search.estimator,
         scoring=scoring,
@@ -112,10 +112,10 @@ def read_grid(search: Any) -> Claim:
 def _read_honest_search(search: Any) -> Claim:
     curve = search.curve_
     return Claim(
-        search=type(search).__name__,
+        search_name=type(search).__name__,
         name="best_score_",
         score=float(search.best_score_),
-        best=int(search.best_index_),
+        best_candidate=int(search.best_index_),
         candidates=curve.candidates,
         estimator=search.estimator,
         scoring=search.loss_,
@@ -139,11 +139,13 @@ def _refit_metric(search: Any) -> str:
 def _metric_findings(search: Any, metric: str) -> tuple[Finding, ...]:
     if not getattr(search, "multimetric_", False):
         return ()
-    results_keys = [
-        results_key for results_key in search.cv_results_ if results_key.startswith("mean_test_")
+    mean_score_keys = [
+        mean_score_key
+        for mean_score_key in search.cv_results_
+        if mean_score_key.startswith("mean_test_")
     ]
     other_metrics = sorted(
-        {results_key.removeprefix("mean_test_") for results_key in results_keys} - {metric}
+        {mean_score_key.removeprefix("mean_test_") for mean_score_key in mean_score_keys} - {metric}
     )
     return (
         Finding(
@@ -179,9 +181,10 @@ def _read_last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
     round_of_candidate = np.asarray(results["iter"])
     is_last_round = round_of_candidate == round_of_candidate.max()
     n_dropped = len(round_of_candidate[round_of_candidate == 0]) - int(is_last_round.sum())
-    n_left = int(is_last_round.sum())
+    n_remaining = int(is_last_round.sum())
     halving_note = (
-        f"halving: of {n_dropped + n_left} settings the {n_left} of the last round are audited; "
+        f"halving: of {n_dropped + n_remaining} settings the {n_remaining} of the last round are "
+        "audited; "
     )
     halving_notes = (
         f"{halving_note}what the earlier rounds add to the optimism, level='nested' counts",
@@ -189,12 +192,12 @@ def _read_last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
     cv = search.cv
     if search.resource == "n_samples":
         n_rows_used = int(np.asarray(results["n_resources"])[is_last_round][0])
-        cv = Subsampled(search.cv, n_rows_used, search.random_state, search.estimator)
+        cv = SubsampledSplitter(search.cv, n_rows_used, search.random_state, search.estimator)
     return np.flatnonzero(is_last_round), cv, halving_notes
 
 
 @frozen
-class Subsampled:
+class SubsampledSplitter:
     """Splitter of a halving round: both sides of each split are subsampled to the round's size."""
 
     cv: Any
@@ -227,9 +230,7 @@ class Subsampled:
             yield train, test
 
 
-def _learner_without_search(
-    search: Any, learner_class: type, omitted_names: tuple[str, ...]
-) -> Any:
+def _make_learner(search: Any, learner_class: type, omitted_names: tuple[str, ...]) -> Any:
     """Return an estimator of this class, with the parameters that it shares with the search."""
     learner_params = learner_class().get_params()
     shared_params = {
@@ -269,16 +270,16 @@ def read_logistic(search: Any) -> Claim:
     scoring = search.scoring if search.scoring not in (None, "warn") else "accuracy"
     notes = () if search.refit else ("refit=False: the coefficients are means over the folds",)
     return Claim(
-        search=type(search).__name__,
+        search_name=type(search).__name__,
         name="the best mean of scores_",
         score=float(candidate_scores[best_number].mean()),
-        best=best_number,
+        best_candidate=best_number,
         candidates=tuple(candidate_settings),
-        estimator=_learner_without_search(search, LogisticRegression, ("C", "l1_ratio", "n_jobs")),
+        estimator=_make_learner(search, LogisticRegression, ("C", "l1_ratio", "n_jobs")),
         scoring=scoring,
         cv=5 if search.cv is None else search.cv,
         scores=candidate_scores,
-        exact=False,
+        is_exact=False,
         notes=notes,
     )
 
@@ -317,16 +318,16 @@ def read_ridge(search: Any) -> Claim:
         )
     learner_class = RidgeClassifier if is_classifier(search) else Ridge
     return Claim(
-        search=type(search).__name__,
+        search_name=type(search).__name__,
         name="best_score_",
         score=float(search.best_score_),
-        best=int(np.flatnonzero(alphas == search.alpha_)[0]),
+        best_candidate=int(np.flatnonzero(alphas == search.alpha_)[0]),
         candidates=tuple({"alpha": float(alpha)} for alpha in alphas),
-        estimator=_learner_without_search(search, learner_class, ("alpha",)),
+        estimator=_make_learner(search, learner_class, ("alpha",)),
         scoring=scoring,
         cv=LeaveOneOut() if is_leave_one_out else search.cv,
         scores=scores,
-        pooled=is_leave_one_out,
+        is_pooled=is_leave_one_out,
     )
 
 
@@ -335,30 +336,30 @@ def read_lasso(search: Any) -> Claim:
     from sklearn.linear_model import ElasticNet, Lasso
 
     is_elastic_net = hasattr(search, "l1_ratio")
-    ratios = np.atleast_1d(search.l1_ratio).astype(float) if is_elastic_net else np.ones(1)
+    l1_ratios = np.atleast_1d(search.l1_ratio).astype(float) if is_elastic_net else np.ones(1)
     alphas = np.atleast_2d(search.alphas_)
-    alphas = np.broadcast_to(alphas, (len(ratios), alphas.shape[1]))
-    squared_errors = np.asarray(search.mse_path_).reshape(len(ratios), alphas.shape[1], -1)
+    alphas = np.broadcast_to(alphas, (len(l1_ratios), alphas.shape[1]))
+    squared_errors = np.asarray(search.mse_path_).reshape(len(l1_ratios), alphas.shape[1], -1)
     candidate_settings = tuple(
-        {"alpha": float(alpha)} | ({"l1_ratio": float(ratio)} if is_elastic_net else {})
-        for ratio, alphas_of_ratio in zip(ratios, alphas, strict=True)
+        {"alpha": float(alpha)} | ({"l1_ratio": float(l1_ratio)} if is_elastic_net else {})
+        for l1_ratio, alphas_of_ratio in zip(l1_ratios, alphas, strict=True)
         for alpha in alphas_of_ratio
     )
     candidate_scores = -squared_errors.reshape(len(candidate_settings), -1)
     best_number = int(candidate_scores.mean(axis=1).argmax())
     return Claim(
-        search=type(search).__name__,
+        search_name=type(search).__name__,
         name="the smallest mean of mse_path_",
         score=float(candidate_scores[best_number].mean()),
-        best=best_number,
+        best_candidate=best_number,
         candidates=candidate_settings,
-        estimator=_learner_without_search(
+        estimator=_make_learner(
             search, ElasticNet if is_elastic_net else Lasso, ("alpha", "l1_ratio")
         ),
         scoring="neg_mean_squared_error",
         cv=5 if search.cv is None else search.cv,
         scores=candidate_scores,
-        exact=False,
+        is_exact=False,
         errors=True,
     )
 
@@ -373,10 +374,10 @@ def read_study(search: Any) -> Claim:
     n_unfinished = len(search.study_.trials) - len(trials)
     trial_numbers = [trial.number for trial in trials]
     return Claim(
-        search=type(search).__name__,
+        search_name=type(search).__name__,
         name="best_score_",
         score=float(search.best_score_),
-        best=trial_numbers.index(search.best_index_),
+        best_candidate=trial_numbers.index(search.best_index_),
         candidates=tuple(dict(trial.params) for trial in trials),
         estimator=search.estimator,
         scoring=search.scoring,
@@ -432,6 +433,6 @@ class SubsetSplitter:
 
         y = np.asarray(y)[self.rows]
         splitter = check_cv(self.cv, y, classifier=is_classifier(self.estimator))
-        groups_of_rows = None if groups is None else np.asarray(groups)[self.rows]
-        for train, test in splitter.split(take_rows(X, self.rows), y, groups_of_rows):
+        subset_groups = None if groups is None else np.asarray(groups)[self.rows]
+        for train, test in splitter.split(take_rows(X, self.rows), y, subset_groups):
             yield self.rows[train], self.rows[test]

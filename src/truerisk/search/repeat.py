@@ -15,15 +15,20 @@ from truerisk.core.formats import escape_and_truncate
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.engines.generic import Generic
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import compute, curve_of, procedure_of
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import compute_risks, to_procedure_estimate, to_risk_curve
 from truerisk.methods.pairs import Pairs, testing_method
-from truerisk.methods.parts.procedure import nested
-from truerisk.methods.words import USUAL_FOLDS, as_method, by_splitter, default_name
+from truerisk.methods.parts.procedure import make_nested_procedure
+from truerisk.methods.words import (
+    DEFAULT_FOLDS,
+    as_method,
+    method_from_splitter,
+    name_default_method,
+)
 from truerisk.plan.answers import Answers
-from truerisk.results.finding import Finding, without_checks
+from truerisk.results.finding import Finding, disable_checks
 from truerisk.results.results import RiskCurve, RiskEstimate
-from truerisk.search.claim import USED_UP_MESSAGE, Claim, ScoreScale
+from truerisk.search.claim import USED_UP_CV_MESSAGE, Claim, ScoreScale
 
 
 def repeat_search(
@@ -44,13 +49,13 @@ def repeat_search(
     with stage("repeating the search"):
         if claim.curve is not None:
             return _honest_search_risk(search, claim.curve, X, y, outer, problem_options)
-        folds = USUAL_FOLDS if outer is None else outer
+        outer_splits = DEFAULT_FOLDS if outer is None else outer
         if _is_fixed_grid(search):
-            return _repeat_grid(claim, score_scale, X, y, folds, problem_options)
-        return _repeat_clones(search, claim, score_scale, X, y, folds, problem_options)
+            return _nested_grid_risk(claim, score_scale, X, y, outer_splits, problem_options)
+        return _nested_clone_risk(search, claim, score_scale, X, y, outer_splits, problem_options)
 
 
-def test_in_pairs(
+def estimate_pairs_risk(
     search: Any,
     claim: Claim,
     score_scale: ScoreScale,
@@ -69,27 +74,29 @@ def test_in_pairs(
     claim.refuse_other_rows(data)
     (y,) = data.targets(data.y)
     X, problem_options = data.X, {**problem_options, "time": data.time}
-    default_folds = default_name(data)
+    default_method = name_default_method(data)
     with stage("testing the choice"):
         if claim.curve is not None:
             return _honest_search_risk(
                 search, claim.curve, X, y, None, problem_options, default_outer="pairs"
             )
         if not _is_fixed_grid(search):
-            return _repeat_clones(search, claim, score_scale, X, y, default_folds, problem_options)
+            return _nested_clone_risk(
+                search, claim, score_scale, X, y, default_method, problem_options
+            )
         inner_method = _inner_method(claim, y)
         claim.draw_splits(data)  # This raises an error with the reason if the splitter fails.
-        pairs_method = testing_method("pairs", inner_method, default_folds)
+        pairs_method = testing_method("pairs", inner_method, default_method)
         try:
             pairs_method.plan(data, Streams(0))
         except BadData as error:
             if not isinstance(pairs_method, Pairs):
                 raise
-            estimate = _repeat_grid(claim, score_scale, X, y, default_folds, problem_options)
-            repetition_note = (
-                f"the whole search was repeated in outer folds ('{default_folds}'): {error}"
+            estimate = _nested_grid_risk(claim, score_scale, X, y, default_method, problem_options)
+            fallback_note = (
+                f"the whole search was repeated in outer folds ('{default_method}'): {error}"
             )
-            return replace(estimate, notes=(repetition_note, *estimate.notes))
+            return replace(estimate, notes=(fallback_note, *estimate.notes))
         return _grid_risk(claim, score_scale, X, y, pairs_method, problem_options, known_answers)
 
 
@@ -104,12 +111,12 @@ def _refuse_study(search: Any) -> None:
 
 def _honest_search_risk(
     search: Any,
-    curve: RiskCurve,
+    risk_curve: RiskCurve,
     X: Any,
     y: Any,
     outer: Any,
     problem_options: Mapping[str, Any],
-    default_outer: str = USUAL_FOLDS,
+    default_outer: str = DEFAULT_FOLDS,
 ) -> RiskEstimate:
     """Return the risk that a HonestSearchCV computed, or compute it with other outer folds."""
     from sklearn.base import clone
@@ -120,12 +127,12 @@ def _honest_search_risk(
         new_search.set_params(outer=default_outer if outer is None else outer)
         # The new search uses the same folds, even if groups or times are known only now.
         if new_search.cv is None:
-            new_search.set_params(cv=curve.common.method)
+            new_search.set_params(cv=risk_curve.common.method)
         row_arguments = {
             argument_name: problem_options[argument_name]
             for argument_name in ("groups", "time", "block")
         }
-        with without_checks():
+        with disable_checks():
             risk = new_search.fit(
                 X, y, **row_arguments, **(problem_options["fit_params"] or {})
             ).risk_
@@ -146,7 +153,7 @@ def _is_fixed_grid(search: Any) -> bool:
     return type(search) is GridSearchCV or has_seed
 
 
-def _repeat_grid(
+def _nested_grid_risk(
     claim: Claim,
     score_scale: ScoreScale,
     X: Any,
@@ -155,7 +162,12 @@ def _repeat_grid(
     problem_options: Mapping[str, Any],
 ) -> RiskEstimate:
     return _grid_risk(
-        claim, score_scale, X, y, nested(outer, _inner_method(claim, y)), problem_options
+        claim,
+        score_scale,
+        X,
+        y,
+        make_nested_procedure(outer, _inner_method(claim, y)),
+        problem_options,
     )
 
 
@@ -169,34 +181,38 @@ def _grid_risk(
     known_answers: Answers | None = None,
 ) -> RiskEstimate:
     """Return the risk of choosing among fixed settings, with the loss's calibrated interval."""
-    family = Family(claim.estimator, claim.candidates)
-    problem = replace(
-        problem_of_call(
-            family, X, y, scoring=_loss_of_test_sets(score_scale, claim), **problem_options
+    candidate_family = Family(claim.estimator, claim.candidates)
+    estimation_problem = replace(
+        problem_from_arguments(
+            candidate_family,
+            X,
+            y,
+            scoring=_require_test_set_loss(score_scale, claim),
+            **problem_options,
         ),
-        calibrated=True,
+        uses_calibrated_interval=True,
     )
     search_notes = claim.notes
     try:
-        testing_run = compute(problem, method, known=[known_answers])
+        testing_run = compute_risks(estimation_problem, method, known=[known_answers])
     except FitFailed as error:
-        if not claim.skips_failures or problem.engine not in ("auto", Generic.name):
+        if not claim.skips_failures or estimation_problem.engine not in ("auto", Generic.name):
             raise
-        lenient_problem = replace(problem, engine=Generic(error="warn"))
+        failure_tolerant_problem = replace(estimation_problem, engine=Generic(error="warn"))
         try:
             with warnings.catch_warnings():
                 # A note in the result reports the failed fits.
                 warnings.simplefilter("ignore", FitFailedWarning)
-                testing_run = compute(lenient_problem, method, known=[known_answers])
+                testing_run = compute_risks(failure_tolerant_problem, method, known=[known_answers])
         except Refusal:  # All settings failed; the first failure is raised.
             raise error from None
-        search_notes = (SOME_FAILED, *search_notes)
-    estimate = procedure_of(testing_run)
+        search_notes = (FAILED_SETTINGS_NOTE, *search_notes)
+    estimate = to_procedure_estimate(testing_run)
     assert estimate is not None
     return replace(estimate, notes=(*estimate.notes, *search_notes))
 
 
-SOME_FAILED = (
+FAILED_SETTINGS_NOTE = (
     "fits of some settings failed on the smaller training sets; there these settings could not be "
     "chosen, as in the search"
 )
@@ -204,14 +220,14 @@ SOME_FAILED = (
 
 def _inner_method(claim: Claim, y: Any) -> Method:
     if hasattr(claim.cv, "split") or claim.cv is None or isinstance(claim.cv, int):
-        return by_splitter(claim.splitter(y), average="fold")
+        return method_from_splitter(claim.splitter(y), average="fold")
     train_test_pairs = list(claim.cv)
     if not train_test_pairs:
-        raise Refusal(USED_UP_MESSAGE)
+        raise Refusal(USED_UP_CV_MESSAGE)
     return replace(as_method(train_test_pairs), average="fold")  # type: ignore[type-var]
 
 
-def _repeat_clones(
+def _nested_clone_risk(
     search: Any,
     claim: Claim,
     score_scale: ScoreScale,
@@ -223,16 +239,19 @@ def _repeat_clones(
     from sklearn.base import clone
 
     groups = problem_options.get("groups") if _takes_groups(search) else None
-    fit_params = with_groups(problem_options.get("fit_params") or {}, groups)
+    fit_params = add_groups(problem_options.get("fit_params") or {}, groups)
     clone_options = {
         **problem_options,
         "fit_params": fit_params,
-        "scoring": _loss_of_test_sets(score_scale, claim),
+        "scoring": _require_test_set_loss(score_scale, claim),
     }
-    problem = replace(
-        problem_of_call(Family(clone(search)), X, y, **clone_options), calibrated=True
+    estimation_problem = replace(
+        problem_from_arguments(Family(clone(search)), X, y, **clone_options),
+        uses_calibrated_interval=True,
     )
-    return as_clone_risk(curve_of(compute(problem, outer, new_rows=True))[0], claim.search)
+    return label_as_nested(
+        to_risk_curve(compute_risks(estimation_problem, outer, new_rows=True))[0], claim.search_name
+    )
 
 
 def _takes_groups(search: Any) -> bool:
@@ -245,12 +264,12 @@ def _takes_groups(search: Any) -> bool:
     return hasattr(search, "estimator") or bool(get_config()["enable_metadata_routing"])
 
 
-def with_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:
+def add_groups(fit_params: Mapping[str, Any], groups: Any) -> dict[str, Any]:
     """Return the fit parameters of a search, with the groups for its own splits added."""
     return dict(fit_params) if groups is None else {**fit_params, "groups": groups}
 
 
-def as_clone_risk(estimate: RiskEstimate, search: str) -> RiskEstimate:
+def label_as_nested(estimate: RiskEstimate, search: str) -> RiskEstimate:
     """Label a risk estimate as nested validation of a search that was cloned."""
     return replace(
         estimate,
@@ -259,13 +278,14 @@ def as_clone_risk(estimate: RiskEstimate, search: str) -> RiskEstimate:
     )
 
 
-def _loss_of_test_sets(score_scale: ScoreScale, claim: Claim) -> Any:
-    if score_scale.loss_of_set is None:
+def _require_test_set_loss(score_scale: ScoreScale, claim: Claim) -> Any:
+    if score_scale.test_set_loss is None:
         raise Refusal(
-            f"the score of this search ({score_scale.word}) is the model's own and has no scorer: "
+            f"the score of this search ({score_scale.risk_name}) is the model's own and has no "
+            "scorer: "
             f"give the search {mention('scoring')}, and fit again."
         )
-    return score_scale.loss_of_set
+    return score_scale.test_set_loss
 
 
 def has_study(search: Any) -> bool:
@@ -273,16 +293,16 @@ def has_study(search: Any) -> bool:
     return getattr(search, "study", None) is not None
 
 
-def state_findings(search: Any) -> Iterator[Finding]:
+def find_surviving_state(search: Any) -> Iterator[Finding]:
     """Yield findings about state that clones keep: studies, fitted components, warm starts."""
     from sklearn.base import clone
 
     if has_study(search):
-        n_trials, n_own_trials = len(search.study_.trials), getattr(search, "n_trials", None)
-        has_more_trials = n_own_trials is not None and n_trials > n_own_trials
+        n_trials, n_new_trials = len(search.study_.trials), getattr(search, "n_trials", None)
+        has_earlier_trials = n_new_trials is not None and n_trials > n_new_trials
         trials_text = (
-            f"it holds {n_trials} trials and this search ran {n_own_trials}: "
-            if has_more_trials
+            f"it holds {n_trials} trials and this search ran {n_new_trials}: "
+            if has_earlier_trials
             else ""
         )
         yield Finding(
@@ -292,7 +312,7 @@ def state_findings(search: Any) -> Iterator[Finding]:
             "already know the test rows.",
             "Fit with study=None.",
         )
-    model, fitted_parts = getattr(search, "estimator", search), []
+    model, fitted_components = getattr(search, "estimator", search), []
     for component_path, component in clone(model).get_params(deep=True).items():
         if (
             hasattr(component, "fit")
@@ -302,28 +322,28 @@ def state_findings(search: Any) -> Iterator[Finding]:
                 for attribute_name in vars(component)
             )
         ):
-            fitted_parts.append(
+            fitted_components.append(
                 escape_and_truncate(f"{component_path} ({type(component).__name__})", 60)
             )
-    if fitted_parts:
+    if fitted_components:
         yield Finding(
             "state-survives-clone",
             "Parts of the model are fitted already and stay so in every fold: "
-            f"{', '.join(fitted_parts)}. "
+            f"{', '.join(fitted_components)}. "
             "What they learned from, the search may test on.",
             "Give unfitted parts, so that they are fitted inside the folds (no FrozenEstimator, "
             "no prefit).",
         )
     params = model.get_params(deep=True)
-    warm_params = [
+    warm_start_params = [
         parameter_name
         for parameter_name, parameter_value in params.items()
         if parameter_name.rpartition("__")[2] == "warm_start" and parameter_value is True
     ]
-    if warm_params:
+    if warm_start_params:
         yield Finding(
             "warm-start",
-            f"{', '.join(escape_and_truncate(warm_param, 60) for warm_param in warm_params)}=True: "
+            f"{', '.join(escape_and_truncate(param, 60) for param in warm_start_params)}=True: "
             "a second fit of the same object goes on from the first, whatever rows that saw. "
             "clone() forgets it, a refit does not.",
             "Use warm_start=False unless you add to the same rows on purpose.",

@@ -8,17 +8,17 @@ from typing import Any, Self
 
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 
-from truerisk.contracts import Fits
+from truerisk.contracts import FitCounts
 from truerisk.core import formats, plain_values, tables
 from truerisk.core.arguments import refuse_old_names, refuses_old_names
 from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
-from truerisk.core.progress import shows_progress, stage
+from truerisk.core.progress import displays_progress, stage
 from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import reuse_connections
-from truerisk.estimation.outer_splits import OuterFold, Stability, outer_folds, stability_of
-from truerisk.estimation.problem import Problem, with_checks
-from truerisk.estimation.run import Computed, compute, curve_of, procedure_of
+from truerisk.estimation.outer_splits import OuterFold, Stability, choice_stability, outer_folds
+from truerisk.estimation.problem import EstimationProblem, with_checks
+from truerisk.estimation.run import Computation, compute_risks, to_procedure_estimate, to_risk_curve
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
 from truerisk.search.as_given import compare_with_untuned
@@ -26,21 +26,21 @@ from truerisk.search.cv_results import (
     choose_by_function,
     print_fits,
     rate_settings,
-    without_fit_warnings,
+    suppress_fit_warnings,
 )
-from truerisk.search.door import load_module, open_store
+from truerisk.search.door import load_from_search, open_store
 from truerisk.search.search_problem import (
     FitArguments,
+    build_metadata_router,
     check_parameters,
-    check_race,
-    problem_of_search,
-    router,
+    check_racing_options,
+    problem_from_search,
     sort_fit_arguments,
 )
 from truerisk.search.tuned_model import LossScorer, MissingAttribute, TunedModel
 
-_NO_OUTER = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
-_NO_REFIT = ("refit=False", "fits no model on all rows", "refit=True")
+_OUTER_NONE_MESSAGE = ("outer=None", "leaves the honest risk out", "outer='10-fold'")
+_REFIT_FALSE_MESSAGE = ("refit=False", "fits no model on all rows", "refit=True")
 
 
 class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
@@ -176,14 +176,14 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     ({'max_depth': 4}, True)
     """
 
-    risk_ = MissingAttribute[RiskEstimate](*_NO_OUTER)
-    optimism_ = MissingAttribute[float | None](*_NO_OUTER)
-    outer_ = MissingAttribute[tuple[OuterFold, ...]](*_NO_OUTER, of_grid=True)
-    scores_ = MissingAttribute[dict[str, RiskEstimate]](*_NO_OUTER)
-    stability_ = MissingAttribute[Stability](*_NO_OUTER, of_grid=True)
-    curve_ = MissingAttribute[RiskCurve](*_NO_OUTER, of_grid=True)
-    best_estimator_ = MissingAttribute[Any](*_NO_REFIT)
-    kept_ = MissingAttribute[Fits]("store=None", "keeps no fits", "store='search.db'")
+    risk_ = MissingAttribute[RiskEstimate](*_OUTER_NONE_MESSAGE)
+    optimism_ = MissingAttribute[float | None](*_OUTER_NONE_MESSAGE)
+    outer_ = MissingAttribute[tuple[OuterFold, ...]](*_OUTER_NONE_MESSAGE, needs_grid=True)
+    scores_ = MissingAttribute[dict[str, RiskEstimate]](*_OUTER_NONE_MESSAGE)
+    stability_ = MissingAttribute[Stability](*_OUTER_NONE_MESSAGE, needs_grid=True)
+    curve_ = MissingAttribute[RiskCurve](*_OUTER_NONE_MESSAGE, needs_grid=True)
+    best_estimator_ = MissingAttribute[Any](*_REFIT_FALSE_MESSAGE)
+    kept_ = MissingAttribute[FitCounts]("store=None", "keeps no fits", "store='search.db'")
 
     # Within a bootstrap sample, `fit` gets the row numbers as groups, so copies stay together.
     copies_as_groups = True
@@ -251,7 +251,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         refuse_old_names(params, self.get_params(deep=False))
         return super().set_params(**params)
 
-    @shows_progress
+    @displays_progress
     def fit(
         self,
         X: Any,
@@ -289,39 +289,41 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         HonestSearchCV
             The fitted search.
         """
-        self._forget()
+        self._delete_results()
         check_parameters(self)
-        routed = sort_fit_arguments(self, X, groups, params, time, block)
+        fit_arguments = sort_fit_arguments(self, X, groups, params, time, block)
         try:
-            fitted_search = self._fitted(y, routed)
+            fitted_search = self._fit_and_estimate(y, fit_arguments)
         except BaseException:
             # A failed fit leaves no results of an earlier fit.
-            self._forget()
+            self._delete_results()
             raise
         if self.checks:
             warn_of_findings(self.findings_)
         return fitted_search
 
-    def _fitted(self, y: Any, routed: FitArguments) -> Self:
-        self.row_columns_ = routed.names
+    def _fit_and_estimate(self, y: Any, fit_arguments: FitArguments) -> Self:
+        self.row_columns_ = fit_arguments.names
         is_alone = self.param_grid is None and self.n_iter is None
         if is_alone and has_best_params(self.estimator):
-            attributes = load_module("fit-given")(self, y, routed)
-            if attributes is not None:
-                for attribute_name, attribute_value in attributes.items():
+            fitted_attributes = load_from_search("fit-given")(self, y, fit_arguments)
+            if fitted_attributes is not None:
+                for attribute_name, attribute_value in fitted_attributes.items():
                     setattr(self, attribute_name, attribute_value)
                 return self
-        problem, self.multimetric_ = problem_of_search(self, y, routed)
-        tuning_method, testing_method = problem.select_by, problem.testing
+        problem, self.multimetric_ = problem_from_search(self, y, fit_arguments)
+        tuning_method, testing_method = problem.tuning_method, problem.testing_method
         assert tuning_method is not None
-        goes_forward = tuning_method.goes_forward and (
+        respects_time_order = tuning_method.goes_forward and (
             testing_method is None or testing_method.goes_forward
         )
-        problem = with_checks(problem, self.checks, goes_forward=goes_forward)
+        problem = with_checks(problem, self.checks, goes_forward=respects_time_order)
         # This check comes before the fits of the search, which may not need such a large matrix.
         if self.refit:
             refuse_too_large(problem.family, problem.data)
-        check_race(tuning_method, self.error_score, return_train_score=self.return_train_score)
+        check_racing_options(
+            tuning_method, self.error_score, return_train_score=self.return_train_score
+        )
         training_score_option = {"trained": self.return_train_score}
         problems_by_name = {problem.family.name: problem}
         with (
@@ -333,13 +335,16 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 None,
             )
             if self.time_limit is not None:
-                try_in_time, time_options = load_module("try-in-time"), {"refit": bool(self.refit)}
-                with without_fit_warnings(self.error_score):
+                try_in_time, refit_option = (
+                    load_from_search("try-in-time"),
+                    {"refit": bool(self.refit)},
+                )
+                with suppress_fit_warnings(self.error_score):
                     timed_search = try_in_time(
                         problem,
                         self.time_limit,
                         stored_search,
-                        **time_options,
+                        **refit_option,
                         **training_score_option,
                     )
                 problem = timed_search.problem
@@ -348,15 +353,19 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                     problem,
                     error_score=self.error_score,
                     has_several_scores=self.multimetric_,
-                    known=() if timed_search is None else timed_search.tuning,
+                    known=() if timed_search is None else timed_search.tuning_answers,
                     fit_store=fit_store,
                     **training_score_option,
                 )
-                tuning_run = tuning_run if timed_search is None else timed_search.tuned(tuning_run)
+                tuning_run = (
+                    tuning_run
+                    if timed_search is None
+                    else timed_search.complete_tuning_run(tuning_run)
+                )
                 print_fits(tuning_run, results, self.verbose)
-                self._keep_selection(tuning_run, results)
+                self._store_selection(tuning_run, results)
             if stored_search is not None:
-                stored_search.warn_of_another()
+                stored_search.warn_if_no_fit_matches()
             if testing_method is not None:
                 with stage("honest risk"):
                     known_answers = (
@@ -364,87 +373,98 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                         if timed_search is None
                         else timed_search.known_answers(tuning_run)
                     )
-                    calibrated_problem = replace(problem, calibrated=True)
-                    testing_run = compute(
+                    calibrated_problem = replace(problem, uses_calibrated_interval=True)
+                    testing_run = compute_risks(
                         calibrated_problem, testing_method, known=known_answers, fit_store=fit_store
                     )
                     testing_run = (
-                        testing_run if timed_search is None else timed_search.tested(testing_run)
+                        testing_run
+                        if timed_search is None
+                        else timed_search.complete_testing_run(testing_run)
                     )
-                    self._keep_risk(problem, tuning_run, testing_run)
+                    self._store_risk(problem, tuning_run, testing_run)
             findings = [*problem.findings]
             if testing_method is not None:
                 findings += all_findings(self.risk_)
             findings += all_findings(self.selected_risk_)
             self.findings_ = tuple(dict.fromkeys(findings))
             if stored_search is not None:
-                self.kept_ = stored_search.fits
+                self.kept_ = stored_search.fit_counts
         if self.refit:
             start_time = perf_counter()
-            self.best_estimator_ = problem.fitted(self.best_index_)
+            self.best_estimator_ = problem.fit_candidate(self.best_index_)
             self.refit_time_ = perf_counter() - start_time
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
         self.n_splits_ = tuning_run.plan.n_questions
         return self
 
-    def _forget(self) -> None:
+    def _delete_results(self) -> None:
         """Delete the results of an earlier fit, since a later fit may not compute all of them."""
         for attribute_name in list(vars(self)):
             if attribute_name.endswith("_") and not attribute_name.startswith("__"):
                 delattr(self, attribute_name)
 
-    def _keep_selection(self, tuning_run: Computed, results: dict[str, Any]) -> None:
-        curve, problem = curve_of(tuning_run), tuning_run.problem
+    def _store_selection(self, tuning_run: Computation, results: dict[str, Any]) -> None:
+        risk_curve, problem = to_risk_curve(tuning_run), tuning_run.problem
         if callable(self.refit):
-            curve = choose_by_function(self.refit, curve, results)
-        self.curve_ = curve
+            risk_curve = choose_by_function(self.refit, risk_curve, results)
+        self.curve_ = risk_curve
         self.loss_ = problem.loss
-        self.best_index_ = curve.best
-        self.best_params_ = curve.best_params
-        chosen_risk = curve[curve.best]
+        self.best_index_ = risk_curve.best
+        self.best_params_ = risk_curve.best_params
+        chosen_risk = risk_curve[risk_curve.best]
         # The only interval that can be requested for this risk accounts for the choice.
-        if len(curve) > 1 and problem.interval is None:
-            chosen_risk = replace(chosen_risk, best_of=len(curve))
+        if len(risk_curve) > 1 and problem.interval is None:
+            chosen_risk = replace(chosen_risk, best_of=len(risk_curve))
         self.selected_risk_ = chosen_risk
         # A callable `refit` may choose another candidate than the one with the best score.
         if not callable(self.refit):
-            best_value = _value_or_refusal(chosen_risk, "the only candidate has a failed fit")
+            chosen_value = _require_value(chosen_risk, "the only candidate has a failed fit")
             is_score = chosen_risk.greater_is_better
-            self.best_score_ = best_value if is_score else float(problem.loss.score(best_value))
+            self.best_score_ = chosen_value if is_score else float(problem.loss.score(chosen_value))
         self.cv_results_ = results
         classes = problem.data.classes
         self.scorer_ = LossScorer(problem.loss, classes)
         if self.multimetric_:
             self.scorer_ = {
                 score_name: LossScorer(loss, classes)
-                for score_name, loss in problem.by_name.items()
+                for score_name, loss in problem.losses_by_name.items()
             }
 
-    def _keep_risk(self, problem: Problem, tuning_run: Computed, testing_run: Computed) -> None:
-        procedure = procedure_of(testing_run)
-        assert procedure is not None  # The method tests a procedure, so there is a risk.
-        _value_or_refusal(procedure, "a chosen candidate has a failed fit in an outer split")
-        untuned = compare_with_untuned(problem, tuning_run, self.curve_, testing_run, procedure)
-        risk_notes = procedure.notes
+    def _store_risk(
+        self, problem: EstimationProblem, tuning_run: Computation, testing_run: Computation
+    ) -> None:
+        procedure_estimate = to_procedure_estimate(testing_run)
+        assert procedure_estimate is not None  # The method tests a procedure, so there is a risk.
+        _require_value(procedure_estimate, "a chosen candidate has a failed fit in an outer split")
+        untuned_comparison = compare_with_untuned(
+            problem, tuning_run, self.curve_, testing_run, procedure_estimate
+        )
+        risk_notes = procedure_estimate.notes
         if len(self.curve_) > 1:
-            note_of_procedure = (
+            procedure_note = (
                 f"risk of the whole procedure (choose among {len(self.curve_)} settings, then fit)"
             )
-            first_notes = (f"{note_of_procedure}, not of one setting", *risk_notes[:1])
-            if untuned is not None and untuned.suffices(self.confidence_level):
-                first_notes = (*first_notes, f"tuning is not shown to help: {untuned}")
+            first_notes = (f"{procedure_note}, not of one setting", *risk_notes[:1])
+            if untuned_comparison is not None and untuned_comparison.is_untuned_sufficient(
+                self.confidence_level
+            ):
+                first_notes = (*first_notes, f"tuning is not shown to help: {untuned_comparison}")
             risk_notes = (*first_notes, *risk_notes[1:])
-        self.risk_ = replace(procedure, notes=risk_notes)
-        self.scores_ = dict(procedure.scores)
+        self.risk_ = replace(procedure_estimate, notes=risk_notes)
+        self.scores_ = dict(procedure_estimate.scores)
         chosen_risk = self.selected_risk_
         is_comparable = (
-            chosen_risk.scoring == procedure.scoring and chosen_risk.pooled == procedure.pooled
+            chosen_risk.scoring == procedure_estimate.scoring
+            and chosen_risk.pooled == procedure_estimate.pooled
         )
-        score_optimism = procedure.scale.optimism_of(procedure.value, chosen_risk.value)
+        score_optimism = procedure_estimate.scale.compute_optimism(
+            procedure_estimate.value, chosen_risk.value
+        )
         self.optimism_ = score_optimism if is_comparable and len(self.curve_) > 1 else None
         self.outer_ = outer_folds(problem, testing_run)
-        self.stability_ = stability_of(self.outer_, self.best_index_, problem.family)
+        self.stability_ = choice_stability(self.outer_, self.best_index_, problem.family)
 
     def to_metrics(self) -> dict[str, float]:
         """Return the numbers of `risk_`, the selected risk and the optimism by name.
@@ -457,7 +477,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         metrics_by_name: dict[str, Any] = {**self.risk_.to_metrics(), "optimism": self.optimism_}
         if self.optimism_ is not None:
             metrics_by_name["selected"] = self.selected_risk_.value
-        return plain_values.metrics_of(metrics_by_name)
+        return plain_values.extract_metrics(metrics_by_name)
 
     def set_callbacks(self, *callbacks: Any) -> Self:
         """Refuse callbacks of scikit-learn, which are not supported yet.
@@ -506,13 +526,17 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         risk_rows = []
         for label, risk in labelled_risks:
             row_name = f"{label} {risk.scale.name_for(risk.named_scoring)}"
-            risk_rows.append([row_name, formats.risk(risk.value), str(risk.interval or "none")])
+            risk_rows.append(
+                [row_name, formats.format_risk(risk.value), str(risk.interval or "none")]
+            )
         caption = "What to report is the honest risk of the whole search."
         return tables.Block(caption, ["", "value", "interval"], risk_rows).html + diagram
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**options)
-        return bundle | ({"text/html": self._repr_html_inner()} if "text/html" in bundle else {})
+        mime_bundle: dict[str, str] = super()._repr_mimebundle_(**options)
+        return mime_bundle | (
+            {"text/html": self._repr_html_inner()} if "text/html" in mime_bundle else {}
+        )
 
     def get_metadata_routing(self) -> Any:
         """Return the routing of metadata to the estimator's fit and to a splitter's split.
@@ -522,12 +546,12 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         MetadataRouter
             The routing, as scikit-learn's metadata routing expects it.
         """
-        return router(self)
+        return build_metadata_router(self)
 
 
-def _value_or_refusal(estimate: RiskEstimate, failure_message: str) -> float:
+def _require_value(estimate: RiskEstimate, failure_message: str) -> float:
     """Return the value of an estimate; raise Refusal if it has none because a fit failed."""
     if estimate.value is None:
-        failure_text = next((note for note in estimate.notes if "failed" in note), "")
-        raise Refusal(f"{failure_message}, so there is no risk. {failure_text}".strip())
+        failure_note = next((note for note in estimate.notes if "failed" in note), "")
+        raise Refusal(f"{failure_message}, so there is no risk. {failure_note}".strip())
     return estimate.value

@@ -12,67 +12,92 @@ import numpy as np
 from truerisk.contracts import Method
 from truerisk.core.arguments import check_flag, is_number, mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, Refusal
-from truerisk.core.family import Family, is_survival_model, refuse_no_estimator
+from truerisk.core.family import Family, check_is_estimator, is_survival_model
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import standard_score_name
-from truerisk.data.data import Data, TaskWord, take_named_columns
+from truerisk.data.data import Data, TaskName, take_named_columns
 from truerisk.engines.generic import Generic
 from truerisk.estimation.problem import (
-    Problem,
+    EstimationProblem,
     as_seed,
-    problem_on,
-    refuse_unrated_class,
+    problem_from_data,
+    refuse_unused_positive,
     settings_seed,
 )
 from truerisk.losses.loss import Loss
-from truerisk.losses.loss_words import are_several, scorer_losses, scores_by_name, split_scoring
+from truerisk.losses.loss_words import (
+    has_several_scores,
+    import_scorer_losses,
+    scores_by_name,
+    split_scoring,
+)
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.methods.words import as_method, default_name, fold_means, is_of_scikit_learn
-from truerisk.search.door import check_store, load_module
+from truerisk.methods.words import (
+    as_method,
+    average_within_folds,
+    is_sklearn_cv,
+    name_default_method,
+)
+from truerisk.search.door import check_store, load_from_search
 
 
-def problem_of_search(search: Any, y: Any, routed: FitArguments) -> tuple[Problem, bool]:
+def problem_from_search(
+    search: Any, y: Any, fit_arguments: FitArguments
+) -> tuple[EstimationProblem, bool]:
     """Return the estimation problem of a search, and True if its `scoring` has several scores.
 
     `n_iter` settings are drawn once, before any row is seen. If `cv` is given as in GridSearchCV,
     they are those of RandomizedSearchCV with this seed.
     """
-    scoring = scoring_of(search)
+    scoring = resolve_scoring(search)
     # The seed is read once, because a Generator returns another seed each time.
     seed = as_seed(search.random_state)
-    model, grid = search.estimator, search.param_grid
+    model, param_grid = search.estimator, search.param_grid
     if search.n_iter is None:
-        family = Family.from_grid(model, grid)
+        candidate_family = Family.from_grid(model, param_grid)
     else:
-        drawing_seed = settings_seed(seed, uses_sklearn_seed=is_of_scikit_learn(search.cv))
-        family = Family.drawn(model, grid, search.n_iter, drawing_seed)
-    uses_own_score = split_scoring(scoring, search.refit)[0] is not None and not makes_predictions(
-        model
+        drawing_seed = settings_seed(seed, uses_sklearn_seed=is_sklearn_cv(search.cv))
+        candidate_family = Family.drawn(model, param_grid, search.n_iter, drawing_seed)
+    uses_estimator_score = split_scoring(scoring, search.refit)[
+        0
+    ] is not None and not makes_predictions(model)
+    task: TaskName = "other" if uses_estimator_score else candidate_family.task
+    data = Data.check(
+        fit_arguments.X,
+        y,
+        task=task,
+        as_given=candidate_family.takes_y_as_given,
+        **fit_arguments.rows,
     )
-    task: TaskWord = "other" if uses_own_score else family.task
-    data = Data.check(routed.X, y, task=task, as_given=family.takes_y_as_given, **routed.rows)
     scoring_function = search.scoring
     if callable(scoring_function) and (
-        scorer_by_name := load_module("scores-of-function")(scoring_function, data)
+        scorers_by_name := load_from_search("scores-of-function")(scoring_function, data)
     ):
-        check_refit_name(search.refit, scorer_by_name)
-        scoring = scorer_by_name
-    fit_options = {"sample_weight": routed.rows["sample_weight"], "fit_params": routed.fit}
-    problem = problem_of(search, data, family, scoring, seed=seed, **fit_options)
-    refuse_unrated_class(problem)
-    default_method = default_name(data)
-    tuning_method, risk_method = comparison_method(search, default_method), None
+        check_refit_name(search.refit, scorers_by_name)
+        scoring = scorers_by_name
+    fit_options = {
+        "sample_weight": fit_arguments.rows["sample_weight"],
+        "fit_params": fit_arguments.fit_params,
+    }
+    problem = problem_with_search_options(
+        search, data, candidate_family, scoring, seed=seed, **fit_options
+    )
+    refuse_unused_positive(problem)
+    default_method = name_default_method(data)
+    tuning_method, outer_method = comparison_method(search, default_method), None
     if search.outer is not None:
-        risk_method = testing_method(search.outer, tuning_method, default_method)
-    return replace(problem, select_by=tuning_method, testing=risk_method), are_several(scoring)
+        outer_method = testing_method(search.outer, tuning_method, default_method)
+    return replace(
+        problem, tuning_method=tuning_method, testing_method=outer_method
+    ), has_several_scores(scoring)
 
 
-def problem_of(
+def problem_with_search_options(
     search: Any, data: Data, family: Family, scoring: Any, *, seed: int, **fit_options: Any
-) -> Problem:
+) -> EstimationProblem:
     """Return the estimation problem of a family on checked rows, with the options of a search."""
-    return problem_on(
+    return problem_from_data(
         data,
         family,
         scoring=scoring,
@@ -81,7 +106,7 @@ def problem_of(
         rule=search.rule,
         interval=search.interval,
         confidence_level=search.confidence_level,
-        engine=engine_for(search.engine, search.error_score, search.outer),
+        engine=resolve_engine(search.engine, search.error_score, search.outer),
         n_jobs=search.n_jobs,
         random_state=seed,
         **fit_options,
@@ -98,14 +123,14 @@ class FitArguments:
 
     X: Any
     rows: dict[str, Any]
-    fit: dict[str, Any]
+    fit_params: dict[str, Any]
     names: tuple[str, ...]
 
 
 def sort_fit_arguments(
     search: Any, X: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
 ) -> FitArguments:
-    """Sort the arguments of `fit_params`, and look up columns of X that are given by name.
+    """Sort the arguments of `fit`, and look up columns of X that are given by name.
 
     Times and places are used by the search itself and are not passed to estimators or splitters.
     """
@@ -136,7 +161,7 @@ def sort_fit_arguments(
     return FitArguments(X, row_attributes, fit_params, column_names)
 
 
-def router(search: Any) -> Any:
+def build_metadata_router(search: Any) -> Any:
     """Return the metadata router: fit parameters for the estimator, groups for both splitters."""
     from sklearn.utils.metadata_routing import MetadataRequest, MetadataRouter, MethodMapping
 
@@ -167,7 +192,7 @@ def _splitter_request(method: Any) -> Any:
     return request
 
 
-def scoring_of(search: Any) -> Any:
+def resolve_scoring(search: Any) -> Any:
     """Return the scoring of a search; None stands for the default loss for its data.
 
     If the search has no `scoring`, the estimator's own score is used in two cases: if it makes no
@@ -177,9 +202,9 @@ def scoring_of(search: Any) -> Any:
     if search.scoring is not None or not hasattr(model, "score"):
         return search.scoring
     if not makes_predictions(model):
-        return own_score(model)
-    uses_own_score = is_of_scikit_learn(search.cv) and standard_score_name(model) is None
-    return own_score(model) if uses_own_score else None
+        return loss_from_score_method(model)
+    uses_estimator_score = is_sklearn_cv(search.cv) and standard_score_name(model) is None
+    return loss_from_score_method(model) if uses_estimator_score else None
 
 
 def comparison_method(search: Any, default_method: str) -> Method:
@@ -196,10 +221,12 @@ def comparison_method(search: Any, default_method: str) -> Method:
             f"all rows: use {mention('cv', method.inner_method.name)} with "
             f"{mention('outer', method.outer_method.name)}."
         )
-    return method if isinstance(search.cv, Method) else fold_means(method)
+    return method if isinstance(search.cv, Method) else average_within_folds(method)
 
 
-def check_race(tuning_method: Method, error_score: Any, *, return_train_score: bool) -> None:
+def check_racing_options(
+    tuning_method: Method, error_score: Any, *, return_train_score: bool
+) -> None:
     """Raise BadArgument for options that need all fits if candidates race, as a race skips fits."""
     if not tuning_method.spares_fits:
         return
@@ -215,7 +242,7 @@ def check_race(tuning_method: Method, error_score: Any, *, return_train_score: b
         )
 
 
-def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
+def resolve_engine(engine: Any, error_score: Any, outer: Any) -> Any:
     """Return the search's engine, which continues after failed fits if `error_score` is set."""
     if isinstance(error_score, str) and error_score == "raise":
         return engine
@@ -242,7 +269,7 @@ def engine_for(engine: Any, error_score: Any, outer: Any) -> Any:
 
 def check_parameters(search: Any) -> None:
     """Raise an error for parameters that are invalid whatever the data are."""
-    refuse_no_estimator(search.estimator)
+    check_is_estimator(search.estimator)
     _check_refit(search.refit, search.scoring, search.outer)
     check_flag("return_train_score", search.return_train_score)
     verbose, time_limit = search.verbose, search.time_limit
@@ -267,7 +294,7 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
                 f"the honest risk do not have: use a {mention('rule')}, by which they choose as "
                 f"well, or {mention('outer', None)}."
             )
-    elif are_several(scoring):
+    elif has_several_scores(scoring):
         check_refit_name(refit, scores_by_name(scoring))
     elif callable(scoring) and isinstance(refit, str):
         # A function may return several scores, which are checked when it is called.
@@ -290,11 +317,11 @@ def check_refit_name(refit: Any, scores: Mapping[str, Any]) -> None:
         )
 
 
-def own_score(estimator: Any) -> Loss:
+def loss_from_score_method(estimator: Any) -> Loss:
     """Return the estimator's own `score` method as a loss."""
     from sklearn.metrics import check_scoring
 
-    loss: Loss = scorer_losses().NegativeScore(check_scoring(estimator), "own score")
+    loss: Loss = import_scorer_losses().NegativeScore(check_scoring(estimator), "own score")
     return loss
 
 

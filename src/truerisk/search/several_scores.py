@@ -13,10 +13,12 @@ from truerisk.core.errors import is_failure
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss_words import scores_by_name
-from truerisk.losses.scorer_losses import perfect_rule
+from truerisk.losses.scorer_losses import make_perfect_estimator
 
 
-def scorers_of_function(function: Callable[..., Any], data: Data) -> dict[str, Callable[..., Any]]:
+def scorers_of_function(
+    scoring_function: Callable[..., Any], data: Data
+) -> dict[str, Callable[..., Any]]:
     """Return one scorer for each score of a function that returns a dict, or {} if it returns none.
 
     The function is called once with a rule that predicts y itself. If that call fails, or returns a
@@ -27,23 +29,25 @@ def scorers_of_function(function: Callable[..., Any], data: Data) -> dict[str, C
         # Warnings about this artificial rule are not shown to the user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scores = function(perfect_rule(data), row_numbers, *data.targets(data.y))
+            scores = scoring_function(
+                make_perfect_estimator(data), row_numbers, *data.targets(data.y)
+            )
     except BaseException as error:  # A user's function may raise anything.
         if not is_failure(error):
             raise
         return {}
     if not isinstance(scores, Mapping):
         return {}
-    cached_function = _CachedFunction(function)
+    cached_function = _CachedFunction(scoring_function)
     return {
-        score_name: _EntryScorer(cached_function, score_name)
+        score_name: _SingleScoreScorer(cached_function, score_name)
         for score_name in scores_by_name(list(scores))
     }
 
 
-def scorer_of_function(function: Callable[..., Any], score_name: str) -> Callable[..., Any]:
+def scorer_of_function(scoring_function: Callable[..., Any], score_name: str) -> Callable[..., Any]:
     """Return one of the scores of a function that returns a dict of scores, as a scorer."""
-    return _EntryScorer(_CachedFunction(function), score_name)
+    return _SingleScoreScorer(_CachedFunction(scoring_function), score_name)
 
 
 @dataclass
@@ -51,22 +55,22 @@ class _CachedFunction:
     """Scoring function that is called once for all its scores of one model on one test set."""
 
     function: Callable[..., Any]
-    last: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)
+    last_call: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)
 
     def __call__(self, model: Any, X: Any, *further_arguments: Any, **options: Any) -> Any:
-        if self.last is None or self.last[0] is not model or self.last[1] is not X:
-            self.last = model, X, self.function(model, X, *further_arguments, **options)
-        return self.last[2]
+        if self.last_call is None or self.last_call[0] is not model or self.last_call[1] is not X:
+            self.last_call = model, X, self.function(model, X, *further_arguments, **options)
+        return self.last_call[2]
 
     def __getstate__(self) -> dict[str, Any]:
         return {"function": self.function, "last": None}
 
 
 @frozen
-class _EntryScorer:
+class _SingleScoreScorer:
     """Scorer that returns one entry of a function's dict of scores."""
 
-    whole: _CachedFunction
+    cached_function: _CachedFunction
     name: str
 
     @property
@@ -74,4 +78,4 @@ class _EntryScorer:
         return self.name
 
     def __call__(self, model: Any, X: Any, *further_arguments: Any, **options: Any) -> Any:
-        return self.whole(model, X, *further_arguments, **options)[self.name]
+        return self.cached_function(model, X, *further_arguments, **options)[self.name]

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from truerisk.contracts import Fits
-from truerisk.core.arguments import mention, store_of
+from truerisk.contracts import FitCounts
+from truerisk.core.arguments import mention, to_store_path
 from truerisk.core.errors import BadArgument, TrueRiskWarning, warn
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
-from truerisk.engines.running.executors import workers_of
-from truerisk.estimation.problem import Problem
+from truerisk.engines.running.executors import count_workers
+from truerisk.estimation.problem import EstimationProblem
 
 
 @frozen(eq=False)
@@ -26,15 +26,15 @@ class StoredSearch:
     path: Path
 
     @property
-    def fits(self) -> Fits:
+    def fit_counts(self) -> FitCounts:
         """Numbers of fits that were found in the store and that were added to it."""
-        return Fits(self.fit_store.n_found, self.fit_store.n_added)
+        return FitCounts(self.fit_store.n_found, self.fit_store.n_added)
 
-    def part(self, family: Family, whole_family: Family, candidates: slice) -> None:
+    def register_candidates(self, family: Family, whole_family: Family, candidates: slice) -> None:
         """Store the fits of a family of some candidates under the key of the whole search."""
         self.fit_store.register_candidates(family, whole_family, candidates)
 
-    def warn_of_another(self) -> None:
+    def warn_if_no_fit_matches(self) -> None:
         """Warn if the store holds fits, but none of this search."""
         fit_store = self.fit_store
         if fit_store.was_empty or fit_store.n_found or not fit_store.n_added:
@@ -48,16 +48,16 @@ class StoredSearch:
 
 def check_store(store: Any, random_state: Any) -> None:
     """Raise BadArgument if the store cannot be a file, or if a later run would make other fits."""
-    store_path = store_of(store, example="search.db")
-    path_mention = mention("store", str(store_path), repr(str(store_path)))
+    store_path = to_store_path(store, example="search.db")
+    store_argument_text = mention("store", str(store_path), repr(str(store_path)))
     if store_path.is_dir():
-        raise BadArgument(f"{path_mention} is a folder: name a file, such as 'search.db'.")
+        raise BadArgument(f"{store_argument_text} is a folder: name a file, such as 'search.db'.")
     if not store_path.parent.is_dir():
         raise BadArgument(
-            f"{path_mention}: there is no folder {str(store_path.parent)!r}; make it first."
+            f"{store_argument_text}: there is no folder {str(store_path.parent)!r}; make it first."
         )
     if not os.access(store_path if store_path.exists() else store_path.parent, os.W_OK):
-        raise BadArgument(f"{path_mention} cannot be written: name a file that can.")
+        raise BadArgument(f"{store_argument_text} cannot be written: name a file that can.")
     if random_state is None:
         raise BadArgument(
             f"{mention('random_state', None)} draws other folds in every run, which would find no "
@@ -68,7 +68,11 @@ def check_store(store: Any, random_state: Any) -> None:
 
 @contextmanager
 def open_store(
-    store: Any, problems: Mapping[str, Problem], *, kind: str, mixed_versions: bool = False
+    store: Any,
+    problems: Mapping[str, EstimationProblem],
+    *,
+    kind: str,
+    mixed_versions: bool = False,
 ) -> Iterator[StoredSearch]:
     """Open or create the store of fits; raise an error if a learner's fits cannot be identified.
 
@@ -82,8 +86,8 @@ def open_store(
         store,
         {learner_name: problem.family for learner_name, problem in problems.items()},
         scorers=[getattr(loss, "scorer", None) for loss in first_problem.losses],
-        workers=workers_of(first_problem.executor) or 1,
+        workers=count_workers(first_problem.executor) or 1,
         mixed_versions=mixed_versions,
         store_kind=kind,
     ) as fit_store:
-        yield StoredSearch(fit_store, store_of(store, example="search.db"))
+        yield StoredSearch(fit_store, to_store_path(store, example="search.db"))

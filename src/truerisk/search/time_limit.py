@@ -19,15 +19,15 @@ from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import Listener, Progress, count_fits, listen, listener
-from truerisk.estimation.problem import Problem, draw_plan
-from truerisk.estimation.run import Computed, tuning_problem, with_note
+from truerisk.estimation.problem import EstimationProblem, draw_plan
+from truerisk.estimation.run import Computation, tuning_problem, with_note
 from truerisk.methods.parts.procedure import Procedure
-from truerisk.plan.answers import Answers, joined
-from truerisk.plan.builder import with_training_rows
+from truerisk.plan.answers import Answers, append_candidates
+from truerisk.plan.builder import add_training_row_test_sets
 from truerisk.plan.plan import Plan
 from truerisk.search.stored_search import StoredSearch
 
-BATCH_SHARE = 10  # Candidates that start together may take 1/10 of the remaining time.
+BATCH_TIME_DIVISOR = 10  # Candidates that start together may take 1/10 of the remaining time.
 BATCH_GROWTH = 2  # Each batch has at most twice as many candidates as the previous one.
 
 
@@ -35,40 +35,42 @@ BATCH_GROWTH = 2  # Each batch has at most twice as many candidates as the previ
 class TimedSearch:
     """Problem of the candidates that were rated in time, with the predictions of each pass."""
 
-    problem: Problem
-    tuning: tuple[Answers | None, ...] = ()
-    testing: tuple[Answers | None, ...] = ()
+    problem: EstimationProblem
+    tuning_answers: tuple[Answers | None, ...] = ()
+    testing_answers: tuple[Answers | None, ...] = ()
     note: str = ""
     seconds: tuple[float, float] = (0.0, 0.0)  # seconds that tuning and testing took
     refusals: dict[str, str] = field(default_factory=dict)
 
-    def known_answers(self, tuning_run: Computed) -> tuple[Answers | None, ...]:
+    def known_answers(self, tuning_run: Computation) -> tuple[Answers | None, ...]:
         """Return the known predictions of each testing pass.
 
         The first pass may repeat the fits of the search, whose predictions are then used.
         """
-        first_pass, later_passes = self.testing[:1], self.testing[1:]
+        first_answers, later_answers = self.testing_answers[:1], self.testing_answers[1:]
         return (
-            first_pass[0] if first_pass and first_pass[0] is not None else tuning_run.answers,
-            *later_passes,
+            first_answers[0]
+            if first_answers and first_answers[0] is not None
+            else tuning_run.answers,
+            *later_answers,
         )
 
-    def tuned(self, tuning_run: Computed) -> Computed:
+    def complete_tuning_run(self, tuning_run: Computation) -> Computation:
         """Return the tuning result with the total seconds and a note on omitted candidates."""
-        return self._with_first_part(tuning_run, self.seconds[0])
+        return self._add_earlier_totals(tuning_run, self.seconds[0])
 
-    def tested(self, testing_run: Computed) -> Computed:
+    def complete_testing_run(self, testing_run: Computation) -> Computation:
         """Return the honest risk with the total seconds and a note on omitted candidates."""
-        return self._with_first_part(testing_run, self.seconds[1])
+        return self._add_earlier_totals(testing_run, self.seconds[1])
 
-    def _with_first_part(self, last_run: Computed, earlier_seconds: float) -> Computed:
+    def _add_earlier_totals(self, last_run: Computation, seconds_so_far: float) -> Computation:
         refusals = self.refusals | dict(last_run.refusals)
-        last_run = replace(last_run, seconds=last_run.seconds + earlier_seconds, refusals=refusals)
+        last_run = replace(last_run, seconds=last_run.seconds + seconds_so_far, refusals=refusals)
         return with_note(last_run, self.note) if self.note else last_run
 
 
 def try_in_time(
-    problem: Problem,
+    problem: EstimationProblem,
     seconds_limit: float,
     stored_search: StoredSearch | None,
     *,
@@ -81,30 +83,32 @@ def try_in_time(
     within the time as well, as far as its duration can be predicted: the fit on all rows, and the
     fits of the chosen candidates in outer splits.
     """
-    testing, n_later_fits = problem.testing, 0
-    passes = [_tuning_pass(tuning_problem(problem), problem.select_by, trained=trained)]
+    testing, n_remaining_fits = problem.testing_method, 0
+    rating_passes = [_tuning_pass(tuning_problem(problem), problem.tuning_method, trained=trained)]
     if isinstance(testing, Procedure):
         plan = draw_plan(problem, testing)[2]
-        passes += _passes_of_testing(problem, testing, plan, passes[0].plan)
-        n_later_fits = 0 if testing.shares_folds else plan.questions("outer").size
-    rating = _TimedRating(
-        problem, passes, float(seconds_limit), stored_search, n_later_fits, refit=refit
+        rating_passes += _testing_passes(problem, testing, plan, rating_passes[0].plan)
+        n_remaining_fits = 0 if testing.shares_folds else plan.questions("outer").size
+    timed_rating = _TimedRating(
+        problem, rating_passes, float(seconds_limit), stored_search, n_remaining_fits, refit=refit
     )
-    return rating.run()
+    return timed_rating.run()
 
 
 @frozen(eq=False)
-class _Pass:
+class _RatingPass:
     """Plan of the fits that all candidates need, and the computation's pass that makes them."""
 
-    problem: Problem
+    problem: EstimationProblem
     plan: Plan
-    number: int = 0
-    extras: bool = True
-    tests: bool = False
+    pass_number: int = 0
+    has_extra_outputs: bool = True
+    is_for_testing: bool = False
 
 
-def _tuning_pass(problem: Problem, method: Method | None, *, trained: bool) -> _Pass:
+def _tuning_pass(
+    problem: EstimationProblem, method: Method | None, *, trained: bool
+) -> _RatingPass:
     problem, tuning_method, plan = draw_plan(problem, method)
     if type(tuning_method).evaluate is not Method.evaluate:
         raise Refusal(
@@ -112,34 +116,36 @@ def _tuning_pass(problem: Problem, method: Method | None, *, trained: bool) -> _
             "time_limit tries them one after the other: leave out time_limit, or choose by folds, "
             f"such as {mention('cv', '10-fold')}."
         )
-    return _Pass(problem, with_training_rows(plan) if trained else plan)
+    return _RatingPass(problem, add_training_row_test_sets(plan) if trained else plan)
 
 
-def _passes_of_testing(
-    problem: Problem, testing: Procedure, plan: Plan, tuning_plan: Plan
-) -> list[_Pass]:
+def _testing_passes(
+    problem: EstimationProblem, testing: Procedure, plan: Plan, tuning_plan: Plan
+) -> list[_RatingPass]:
     """Return the testing passes that are needed before the choice.
 
     A pass whose predictions are known from the search is left out.
     """
     inner_plan = plan.part_named("inner")
     if not testing.shares_folds:
-        return [_Pass(problem, inner_plan, 0, extras=False, tests=True)]
+        return [_RatingPass(problem, inner_plan, 0, has_extra_outputs=False, is_for_testing=True)]
     outer_plan = plan.part_named("outer")
-    passes_of_outer_splits = (
-        [] if _is_known(outer_plan, tuning_plan) else [_Pass(problem, outer_plan, 0, tests=True)]
+    outer_passes = (
+        []
+        if _is_answered_by_tuning(outer_plan, tuning_plan)
+        else [_RatingPass(problem, outer_plan, 0, is_for_testing=True)]
     )
-    return [*passes_of_outer_splits, _Pass(problem, inner_plan, 1, tests=True)]
+    return [*outer_passes, _RatingPass(problem, inner_plan, 1, is_for_testing=True)]
 
 
-def _is_known(outer_plan: Plan, tuning_plan: Plan) -> bool:
+def _is_answered_by_tuning(outer_plan: Plan, tuning_plan: Plan) -> bool:
     """Return True if the search's plan contains the outer questions, and maybe training rows."""
     return tuning_plan.n_questions >= outer_plan.n_questions and outer_plan.asks_like(
         tuning_plan.select(np.arange(outer_plan.n_questions))
     )
 
 
-class _TimeIsOver(BaseException):
+class _TimeLimitReached(BaseException):
     """Exception that is raised when the time is over; it is not a failure of a fit."""
 
 
@@ -148,15 +154,20 @@ class _TimedRating:
 
     def __init__(
         self,
-        problem: Problem,
-        passes: Sequence[_Pass],
+        problem: EstimationProblem,
+        passes: Sequence[_RatingPass],
         limit: float,
         stored_search: StoredSearch | None,
         n_remaining_fits: int,
         *,
         refit: bool,
     ) -> None:
-        self.problem, self.passes, self.limit, self.stored = problem, passes, limit, stored_search
+        self.problem, self.passes, self.seconds_limit, self.stored = (
+            problem,
+            passes,
+            limit,
+            stored_search,
+        )
         self.n_remaining_fits, self.refit = n_remaining_fits, refit
         self.clock: Callable[[], float] = time.monotonic
         self.started = self.clock()
@@ -167,36 +178,44 @@ class _TimedRating:
 
     def run(self) -> TimedSearch:
         n_candidates = len(self.problem.family)
-        n_fits_per_candidate = sum(asked_pass.plan.n_fits for asked_pass in self.passes)
-        with listen(self._watch(listener())), count_fits(n_candidates * n_fits_per_candidate):
+        n_fits_per_candidate = sum(rating_pass.plan.n_fits for rating_pass in self.passes)
+        with (
+            listen(self._wrap_listener(listener())),
+            count_fits(n_candidates * n_fits_per_candidate),
+        ):
             try:
                 while self.n_tried < n_candidates:
-                    self._rate(min(self._batch_size(), n_candidates - self.n_tried))
-            except _TimeIsOver:
+                    self._rate_next_batch(min(self._batch_size(), n_candidates - self.n_tried))
+            except _TimeLimitReached:
                 pass
         if not self.n_tried:
-            progress_text = (
+            fit_count_text = (
                 f"{n_fits_per_candidate} fits, and {self.n_fits} of them were made in that time"
             )
             raise Refusal(
-                f"time_limit={self.limit:.15g}: the first setting takes {progress_text}. Give more "
+                f"time_limit={self.seconds_limit:.15g}: the first setting takes {fit_count_text}. "
+                "Give more "
                 "time, or ask less of a setting: fewer folds, or fewer rows."
             )
-        return self._tried()
+        return self._make_result()
 
-    def _rate(self, n_candidates: int) -> None:
+    def _rate_next_batch(self, n_candidates: int) -> None:
         """Rate the next `n_candidates` candidates; they count once their last fit is made."""
-        family = self._part(self.n_tried, self.n_tried + n_candidates)
-        answers_of_passes, seconds_by_pass = [], []
+        batch_family = self._select_candidates(self.n_tried, self.n_tried + n_candidates)
+        answers_by_pass, seconds_by_pass = [], []
         for current_pass in self.passes:
             start_time = self.clock()
-            problem = replace(current_pass.problem, family=family)
-            asking = problem.asking(fit_store=self._fit_store, passes=current_pass.number)
-            answers_of_passes.append(asking(current_pass.plan, extras=current_pass.extras))
-            self.refusals |= asking.refusals
+            problem = replace(current_pass.problem, family=batch_family)
+            compute_answers = problem.create_asking(
+                fit_store=self._fit_store, passes=current_pass.pass_number
+            )
+            answers_by_pass.append(
+                compute_answers(current_pass.plan, extras=current_pass.has_extra_outputs)
+            )
+            self.refusals |= compute_answers.refusals
             seconds_by_pass.append(self.clock() - start_time)
         for pass_index, (pass_answers, pass_seconds) in enumerate(
-            zip(answers_of_passes, seconds_by_pass, strict=True)
+            zip(answers_by_pass, seconds_by_pass, strict=True)
         ):
             self.answers[pass_index].append(pass_answers)
             self.seconds[pass_index] += pass_seconds
@@ -206,29 +225,29 @@ class _TimedRating:
     def _fit_store(self) -> FitStore | None:
         return None if self.stored is None else self.stored.fit_store
 
-    def _part(self, first_candidate: int, end_candidate: int) -> Family:
+    def _select_candidates(self, first_candidate: int, end_candidate: int) -> Family:
         """Return a family of some candidates; a store keeps their fits under the whole grid."""
-        whole_family, chosen_slice = self.problem.family, slice(first_candidate, end_candidate)
-        family = Family(whole_family.estimator, whole_family.candidates[chosen_slice])
+        whole_family, candidate_slice = self.problem.family, slice(first_candidate, end_candidate)
+        family = Family(whole_family.estimator, whole_family.candidates[candidate_slice])
         if self.stored is not None:
-            self.stored.part(family, whole_family, chosen_slice)
+            self.stored.register_candidates(family, whole_family, candidate_slice)
         return family
 
-    def _watch(self, listener: Listener | None) -> Listener:
-        """Return a listener that passes progress on, and raises _TimeIsOver when the time is up."""
+    def _wrap_listener(self, listener: Listener | None) -> Listener:
+        """Return a listener that passes progress on; at the limit it raises _TimeLimitReached."""
 
         def watch(progress: Progress) -> None:
             self.n_fits = progress.done
             if listener is not None:
                 listener(progress)
             if self._seconds_left() <= 0:
-                raise _TimeIsOver
+                raise _TimeLimitReached
 
         return watch
 
     def _seconds_left(self) -> float:
         """Return the seconds until the fits that follow the choice of a candidate must begin."""
-        seconds_left = self.started + self.limit - self.clock()
+        seconds_left = self.started + self.seconds_limit - self.clock()
         if not self.n_tried:
             return seconds_left
         n_fits_made = sum(
@@ -250,34 +269,35 @@ class _TimedRating:
         if not self.n_tried or self.stored is not None:
             return 1
         seconds_per_candidate = sum(self.seconds) / self.n_tried
-        last_batch = self.answers[0][-1].n_candidates
+        last_batch_size = self.answers[0][-1].n_candidates
         return max(
             1,
             min(
-                BATCH_GROWTH * last_batch,
-                int(self._seconds_left() / (BATCH_SHARE * seconds_per_candidate)),
+                BATCH_GROWTH * last_batch_size,
+                int(self._seconds_left() / (BATCH_TIME_DIVISOR * seconds_per_candidate)),
             ),
         )
 
-    def _tried(self) -> TimedSearch:
+    def _make_result(self) -> TimedSearch:
         n_candidates, n_tried = len(self.problem.family), self.n_tried
-        joined_answers = [joined(batches_of_answers) for batches_of_answers in self.answers]
+        joined_answers = [append_candidates(batch_answers) for batch_answers in self.answers]
         testing_answers = [
-            (rating_pass.number, pass_answers)
+            (rating_pass.pass_number, pass_answers)
             for rating_pass, pass_answers in zip(self.passes, joined_answers, strict=True)
-            if rating_pass.tests
+            if rating_pass.is_for_testing
         ]
         answers_by_pass = dict(testing_answers)
         return TimedSearch(
-            problem=replace(self.problem, family=self._part(0, n_tried)),
-            tuning=(joined_answers[0],),
-            testing=tuple(
+            problem=replace(self.problem, family=self._select_candidates(0, n_tried)),
+            tuning_answers=(joined_answers[0],),
+            testing_answers=tuple(
                 answers_by_pass.get(pass_number)
                 for pass_number in range(max(answers_by_pass, default=-1) + 1)
             ),
             note=""
             if n_tried == n_candidates
-            else f"stopped after {self.limit:.15g} s: {n_tried} of {n_candidates} settings were "
+            else f"stopped after {self.seconds_limit:.15g} s: {n_tried} of {n_candidates} "
+            "settings were "
             "tried, in grid order.",
             seconds=(self.seconds[0], sum(self.seconds[1:])),
             refusals=self.refusals,

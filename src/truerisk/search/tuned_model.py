@@ -15,18 +15,18 @@ from truerisk.core.errors import BadArgument, MissingResult
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data, without_columns
 from truerisk.engines.running.answering import predict_all_rows
-from truerisk.losses.loss import IN_TIME, Loss
+from truerisk.losses.loss import SURVIVAL_TASKS, Loss
 from truerisk.search.search_problem import makes_predictions
 
-Answering = TypeVar("Answering", bound=Callable[..., Any])
+PredictMethod = TypeVar("PredictMethod", bound=Callable[..., Any])
 
 
-def _available_if_best_has(method: Answering) -> Answering:
+def _available_if_best_has(method: PredictMethod) -> PredictMethod:
     """Make a method available only if the tuned (before fitting, the untuned) estimator has it."""
 
     def check(search: TunedModel) -> bool:
         if "loss_" in vars(search):
-            search._refuse_unfitted(method.__name__)
+            search._check_refitted(method.__name__)
         getattr(getattr(search, "best_estimator_", search.estimator), method.__name__)
         return True
 
@@ -43,12 +43,12 @@ class TunedModel:
     loss_: Any
     best_estimator_: Any
 
-    def _tuned(self) -> Any:
+    def _get_tuned_model(self) -> Any:
         check_is_fitted(self, "loss_")
-        self._refuse_unfitted("the tuned model")
+        self._check_refitted("the tuned model")
         return vars(self).get("search_", self.best_estimator_)
 
-    def _refuse_unfitted(self, subject: str) -> None:
+    def _check_refitted(self, subject: str) -> None:
         if not hasattr(self, "best_estimator_"):
             raise MissingResult(
                 f"this search was made with `refit=False`. {subject} is available only after "
@@ -70,12 +70,12 @@ class TunedModel:
     def n_features_in_(self) -> int:
         """Number of features seen when refitting."""
         try:
-            self._tuned()
+            self._get_tuned_model()
             return int(self.best_estimator_.n_features_in_)
         except Exception as error:
             raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
 
-    def _features_of(self, X: Any) -> Any:
+    def _drop_row_columns(self, X: Any) -> Any:
         """Return X without the columns that were named in `fit`, such as the groups."""
         return without_columns(X, vars(self).get("row_columns_", ()))
 
@@ -93,7 +93,7 @@ class TunedModel:
         array, shape (n_samples,)
             The predicted labels or values.
         """
-        return self._tuned().predict(self._features_of(X))
+        return self._get_tuned_model().predict(self._drop_row_columns(X))
 
     @_available_if_best_has
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -109,7 +109,7 @@ class TunedModel:
         array, shape (n_samples, n_classes)
             The class probabilities, in the order of `classes_`.
         """
-        return self._tuned().predict_proba(self._features_of(X))
+        return self._get_tuned_model().predict_proba(self._drop_row_columns(X))
 
     @_available_if_best_has
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -125,7 +125,7 @@ class TunedModel:
         array, shape (n_samples, n_classes)
             The logarithms of the class probabilities.
         """
-        return self._tuned().predict_log_proba(self._features_of(X))
+        return self._get_tuned_model().predict_log_proba(self._drop_row_columns(X))
 
     @_available_if_best_has
     def decision_function(self, X: Any) -> np.ndarray:
@@ -141,7 +141,7 @@ class TunedModel:
         array, shape (n_samples,) or (n_samples, n_classes)
             The decision values of `best_estimator_`.
         """
-        return self._tuned().decision_function(self._features_of(X))
+        return self._get_tuned_model().decision_function(self._drop_row_columns(X))
 
     @_available_if_best_has
     def predict_survival_function(self, X: Any, **options: Any) -> Any:
@@ -159,7 +159,9 @@ class TunedModel:
         array
             The survival curve of each row, as the tuned model returns it.
         """
-        return self._tuned().predict_survival_function(self._features_of(X), **options)
+        return self._get_tuned_model().predict_survival_function(
+            self._drop_row_columns(X), **options
+        )
 
     @_available_if_best_has
     def predict_cumulative_hazard_function(self, X: Any, **options: Any) -> Any:
@@ -177,7 +179,9 @@ class TunedModel:
         array
             The cumulative hazard of each row, as the tuned model returns it.
         """
-        return self._tuned().predict_cumulative_hazard_function(self._features_of(X), **options)
+        return self._get_tuned_model().predict_cumulative_hazard_function(
+            self._drop_row_columns(X), **options
+        )
 
     @_available_if_best_has
     def transform(self, X: Any) -> Any:
@@ -193,7 +197,7 @@ class TunedModel:
         array, shape (n_samples, n_components)
             The transformed rows.
         """
-        return self._tuned().transform(self._features_of(X))
+        return self._get_tuned_model().transform(self._drop_row_columns(X))
 
     @_available_if_best_has
     def inverse_transform(self, X: Any) -> Any:
@@ -209,7 +213,7 @@ class TunedModel:
         array, shape (n_samples, n_features)
             The rows in the space of the features.
         """
-        return self._tuned().inverse_transform(X)
+        return self._get_tuned_model().inverse_transform(X)
 
     @_available_if_best_has
     def score_samples(self, X: Any) -> np.ndarray:
@@ -225,7 +229,7 @@ class TunedModel:
         array, shape (n_samples,)
             The score of each row.
         """
-        return self._tuned().score_samples(self._features_of(X))
+        return self._get_tuned_model().score_samples(self._drop_row_columns(X))
 
     def score(self, X: Any, y: Any = None, **params: Any) -> float:
         """Return the tuned model's own score (accuracy, R²), or the score given by `scoring`.
@@ -249,7 +253,7 @@ class TunedModel:
                 f"score was given {', '.join(params)}, and a parameter of score is only supported "
                 "if metadata reach the scorer, which they do not here: give X and y."
             )
-        model, X = self._tuned(), self._features_of(X)
+        model, X = self._get_tuned_model(), self._drop_row_columns(X)
         if self.scoring is None:
             return float(model.score(X, y))
         # The scorers of a given search compute only its own scores.
@@ -293,14 +297,14 @@ class MissingAttribute(Generic[Result]):
     """Placeholder for a result that `fit` may omit; reading it raises an error with the reason.
 
     An instance that has the result hides the placeholder, which has no `__set__`. A result with
-    `of_grid` does not exist if a search was given in place of a model and a grid.
+    `needs_grid` does not exist if a search was given in place of a model and a grid.
     """
 
     def __init__(
-        self, option: str, consequence: str, remedy: str, *, of_grid: bool = False
+        self, option: str, consequence: str, remedy: str, *, needs_grid: bool = False
     ) -> None:
-        self.option, self.means, self.instead = option, consequence, remedy
-        self.of_grid = of_grid
+        self.option, self.consequence, self.remedy = option, consequence, remedy
+        self.needs_grid = needs_grid
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
@@ -314,7 +318,7 @@ class MissingAttribute(Generic[Result]):
             return self
         if "loss_" not in vars(search):
             raise MissingResult(f"this search has no {self.name} before it is fitted: fit(X, y).")
-        if self.of_grid and "search_" in vars(search):
+        if self.needs_grid and "search_" in vars(search):
             class_name = type(search.search_).__name__
             raise MissingResult(
                 f"{class_name} tunes inside each of its fits and keeps what it tried in its own "
@@ -322,8 +326,8 @@ class MissingAttribute(Generic[Result]):
                 "distributions and n_iter) in its place."
             )
         raise MissingResult(
-            f"this search was made with {self.option}, which {self.means}, so it has no "
-            f"{self.name}: make it with {self.instead}, and fit again."
+            f"this search was made with {self.option}, which {self.consequence}, so it has no "
+            f"{self.name}: make it with {self.remedy}, and fit again."
         )
 
 
@@ -339,7 +343,7 @@ class LossScorer:
         loss, classes = self.loss, self.classes
         if loss.response == "scored":
             return float(loss.scorer(model, X, *([] if y is None else [y])))  # type: ignore[attr-defined]
-        if loss.tasks == IN_TIME:
+        if loss.tasks == SURVIVAL_TASKS:
             data = replace(Data.check(X, y, task="survival"), horizons=loss.horizons)
         else:
             y = np.asarray(y)

@@ -12,12 +12,12 @@ from truerisk.core.arguments import check_has_name, is_number, mention, refuse_c
 from truerisk.core.errors import Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.registry import Registry, entries_of_table
+from truerisk.core.registry import Registry, parse_registry_table
 from truerisk.results.interval import are_tied
 
 registry = Registry(
     "rule",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.selection",
         """
     min  rules:Minimum  the smallest risk, ties to the first
@@ -28,7 +28,7 @@ registry = Registry(
 )
 
 
-def smallest(values: np.ndarray) -> float:
+def find_smallest_risk(values: np.ndarray) -> float:
     """Return the smallest risk, ignoring NaN (a fit failed); raise Refusal if all are NaN."""
     if np.isnan(values).all():
         raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
@@ -60,7 +60,7 @@ class Minimum(Rule):
 
     @override
     def choose(self, values: np.ndarray, std_errors: np.ndarray) -> int:
-        smallest_risk = smallest(values)
+        smallest_risk = find_smallest_risk(values)
         return int(np.flatnonzero(are_tied(values, smallest_risk))[0])
 
 
@@ -69,9 +69,9 @@ class OneStandardError(Rule):
     """Rule that chooses the simplest candidate with risk ≤ smallest risk + its standard error.
 
     The grid lists settings from simple to complex (`simplest="first"`, the default) or from complex
-    to simple (`"last"`). If the rule is given by its name `1-se`, `simple_end` decides which end of
-    the grid is the simplest. The standard error comes from the method that estimated the risk; it
-    is not the standard deviation of the folds.
+    to simple (`"last"`). If the rule is given by its name `1-se`, `find_simplest_end` decides which
+    end of the grid is the simplest. The standard error comes from the method that estimated the
+    risk; it is not the standard deviation of the folds.
 
     Parameters
     ----------
@@ -111,16 +111,18 @@ class OneStandardError(Rule):
         best_candidate = Minimum().choose(values, std_errors)
         if np.isnan(std_errors[best_candidate]):
             if np.nanmin(values) == 0:
-                return self._simplest(are_tied(values, 0.0))
+                return self._pick_simplest(are_tied(values, 0.0))
             raise Refusal(
                 "rule '1-se' needs a standard error and this method and loss give none; use "
                 f"{mention('rule', 'min')}, or a method with per-row losses such as '10-fold'. In "
                 "the order of time these are 'forward-5' and 'purged-5' where the losses of 100 "
                 "times or more tell how long they remember."
             )
-        return self._simplest(are_tied(values, values[best_candidate] + std_errors[best_candidate]))
+        return self._pick_simplest(
+            are_tied(values, values[best_candidate] + std_errors[best_candidate])
+        )
 
-    def _simplest(self, is_acceptable: np.ndarray) -> int:
+    def _pick_simplest(self, is_acceptable: np.ndarray) -> int:
         return int(np.flatnonzero(is_acceptable)[0 if self.simplest == "first" else -1])
 
 
@@ -152,25 +154,26 @@ SMALLER_IS_SIMPLER = {
 """Parameters of scikit-learn and boosting libraries whose smaller values give simpler models."""
 
 
-def simple_end(candidates: Sequence[Mapping[str, Any]]) -> Literal["first", "last"]:
+def find_simplest_end(candidates: Sequence[Mapping[str, Any]]) -> Literal["first", "last"]:
     """Return which end of a grid, "first" or "last", holds the simplest hyperparameter setting.
 
     The end is known if exactly one parameter varies and it is in LARGER_IS_SIMPLER or
     SMALLER_IS_SIMPLER. Otherwise the result is "first".
 
-    >>> simple_end([{"n_neighbors": 1}, {"n_neighbors": 9}]), simple_end([{"C": 1}, {"C": 9}])
+    >>> (
+    ...     find_simplest_end([{"n_neighbors": 1}, {"n_neighbors": 9}]),
+    ...     find_simplest_end([{"C": 1}, {"C": 9}]),
+    ... )
     ('last', 'first')
     """
     names = {name for setting in candidates for name in setting}
     varying_names = [
-        name
-        for name in names
-        if len({repr(setting_by_name.get(name)) for setting_by_name in candidates}) > 1
+        name for name in names if len({repr(candidate.get(name)) for candidate in candidates}) > 1
     ]
     if len(varying_names) != 1:
         return "first"
     name = varying_names[0].rpartition("__")[2]
-    values: list[Any] = [setting_by_name.get(varying_names[0]) for setting_by_name in candidates]
+    values: list[Any] = [candidate.get(varying_names[0]) for candidate in candidates]
     if not all(is_number(value) for value in values):
         return "first"
     is_rising, is_falling = (
@@ -238,7 +241,7 @@ def as_rule(given: Any, candidates: Sequence[Mapping[str, Any]] = ()) -> Rule:
         rule: Rule = registry.load(given)()
         if given != "1-se":
             return rule
-        return OneStandardError(simple_end(candidates))
+        return OneStandardError(find_simplest_end(candidates))
     refuse_class("rule", given)
     raise UnknownName(
         f"{mention('rule', given)} is neither a word ({', '.join(registry)}) nor a rule."

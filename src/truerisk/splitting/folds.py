@@ -25,7 +25,7 @@ def fold_numbers(
                 f"folds has shape {np.shape(given_folds)}; give a fold number for each of "
                 f"{data.n_rows} rows, or one such list per repetition."
             )
-        if any(len(np.unique(labels_of_repeat)) < 2 for labels_of_repeat in fold_labels):
+        if any(len(np.unique(repetition_labels)) < 2 for repetition_labels in fold_labels):
             raise BadData("folds holds a single fold: nothing would be left to train on.")
         return list(fold_labels)
     return [draw_folds(data, k, rng, stratify=stratify) for _ in range(repeats)]
@@ -41,8 +41,8 @@ def draw_folds(
     """
     strata = data.strata if stratify else None
     if data.groups is not None:
-        codes = np.zeros(data.n_rows, np.int64) if strata is None else strata
-        return _draw_group_folds(data.groups, codes, k, rng)
+        stratum_codes = np.zeros(data.n_rows, np.int64) if strata is None else strata
+        return _draw_group_folds(data.groups, stratum_codes, k, rng)
     if k > data.n_rows:
         raise BadData(
             f"{k} folds need at least {k} rows, and these are {data.n_rows} "
@@ -50,26 +50,28 @@ def draw_folds(
         )
     # Warn once for all rows, and not again for each subset of the rows.
     if strata is data.codes is not None and data.row_ids is None:
-        counts = data.class_sizes
-        rarest = int(counts.argmin())
-        if counts[rarest] < k:
-            n_rare_classes = int((counts < k).sum())
-            more_classes = f" (and {n_rare_classes - 1} more classes)" if n_rare_classes > 1 else ""
+        class_counts = data.class_sizes
+        rarest_class = int(class_counts.argmin())
+        if class_counts[rarest_class] < k:
+            n_rare_classes = int((class_counts < k).sum())
+            more_classes_text = (
+                f" (and {n_rare_classes - 1} more classes)" if n_rare_classes > 1 else ""
+            )
             warn(
-                f"class {data.label(rarest)!r} has {counts[rarest]} rows for {k} "
-                f"folds{more_classes}: some folds hold none of it; use fewer folds or merge "
+                f"class {data.label(rarest_class)!r} has {class_counts[rarest_class]} rows for {k} "
+                f"folds{more_classes_text}: some folds hold none of it; use fewer folds or merge "
                 "classes.",
                 TrueRiskWarning,
             )
     shuffled_rows = (
-        rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
+        rng.permutation(data.n_rows) if strata is None else shuffle_by_class(strata, rng)
     )
-    folds = np.empty(data.n_rows, dtype=np.int32)
-    folds[shuffled_rows] = rng.permutation(k)[np.arange(data.n_rows) % k]
-    return folds
+    fold_of_row = np.empty(data.n_rows, dtype=np.int32)
+    fold_of_row[shuffled_rows] = rng.permutation(k)[np.arange(data.n_rows) % k]
+    return fold_of_row
 
 
-def shuffled_by_class(strata: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def shuffle_by_class(strata: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Return row numbers ordered by class and shuffled within each class.
 
     Dealing them out to the folds in turn gives stratified folds.
@@ -98,14 +100,14 @@ def _draw_group_folds(
     groups_per_fold = np.zeros(k, dtype=np.int64)
     fold_of_group = np.empty(len(group_names), dtype=np.int32)
     for n_assigned_groups, group in enumerate(group_order):
-        grown_counts = fold_counts + class_counts[group]
-        cost = ((grown_counts / target_counts) ** 2 - (fold_counts / target_counts) ** 2).sum(
-            axis=1
-        )
+        new_fold_counts = fold_counts + class_counts[group]
+        imbalance_increase = (
+            (new_fold_counts / target_counts) ** 2 - (fold_counts / target_counts) ** 2
+        ).sum(axis=1)
         if len(group_order) - n_assigned_groups <= int((groups_per_fold == 0).sum()):
             # Reserve the remaining groups for empty folds, so that every fold gets a group.
-            cost[groups_per_fold > 0] = np.inf
-        fold_of_group[group] = fold = int(cost.argmin())
+            imbalance_increase[groups_per_fold > 0] = np.inf
+        fold_of_group[group] = fold = int(imbalance_increase.argmin())
         fold_counts[fold] += class_counts[group]
         groups_per_fold[fold] += 1
     return fold_of_group[group_index]

@@ -9,11 +9,16 @@ import numpy as np
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData
 from truerisk.data.data import Data
-from truerisk.data.places import DEFAULT_N_CELLS, default_cell_side, grid_cells, join_labels
+from truerisk.data.places import (
+    DEFAULT_N_CELLS,
+    connected_row_groups,
+    default_cell_side,
+    grid_cells,
+)
 from truerisk.splitting.folds import draw_folds
 
 
-def side_of(data: Data, cell_size: float | None) -> float:
+def resolve_cell_side(data: Data, cell_size: float | None) -> float:
     """Return the side of the grid cells: `cell_size`, or by default that of about 25 squares.
 
     About 25 squares of this side cover the bounding box of all rows.
@@ -26,7 +31,7 @@ def side_of(data: Data, cell_size: float | None) -> float:
     )
 
 
-def blocks_of(data: Data, size: float | None) -> np.ndarray:
+def spatial_blocks(data: Data, size: float | None) -> np.ndarray:
     """Return each row's spatial block: its label or its grid cell, joined by groups."""
     if data.block is not None and data.places is None:
         if size is not None:
@@ -36,15 +41,17 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
             )
         assert data.groups is not None  # `Data` copies block labels to the groups.
         return data.groups
-    coordinates, cell_side = _row_coordinates(data), side_of(data, size)
-    cells = grid_cells(coordinates, cell_side)
-    if cells.max() == 0:
-        extents = " × ".join(f"{extent:g}" for extent in np.ptp(coordinates, axis=0))
+    coordinates, cell_side = _row_coordinates(data), resolve_cell_side(data, size)
+    cell_numbers = grid_cells(coordinates, cell_side)
+    if cell_numbers.max() == 0:
+        extents_text = " × ".join(f"{axis_extent:g}" for axis_extent in np.ptp(coordinates, axis=0))
         raise BadData(
             f"size={cell_side:.15g} puts all {data.n_rows} rows into one block, for the places "
-            f"reach over {extents}: give a smaller size."
+            f"reach over {extents_text}: give a smaller size."
         )
-    blocks = cells if data.groups is None else join_labels(cells, data.groups)
+    blocks = (
+        cell_numbers if data.groups is None else connected_row_groups(cell_numbers, data.groups)
+    )
     if blocks.max() == 0:
         raise BadData(
             "groups tie all blocks together, each group reaching into the next block: no fold can "
@@ -53,11 +60,11 @@ def blocks_of(data: Data, size: float | None) -> np.ndarray:
     return blocks
 
 
-def block_folds(
+def draw_block_folds(
     data: Data, k: int, cell_size: float | None, rng: np.random.Generator, *, stratify: bool
 ) -> np.ndarray:
     """Draw one fold number per row, keeping blocks whole and fold sizes about equal."""
-    blocks = blocks_of(data, cell_size)
+    blocks = spatial_blocks(data, cell_size)
     n_blocks = len(np.unique(blocks))
     if k > n_blocks:
         raise BadData(
@@ -67,7 +74,7 @@ def block_folds(
     return draw_folds(replace(data, groups=blocks), k, rng, stratify=stratify)
 
 
-def rows_within(data: Data, rows: np.ndarray, radius: float) -> np.ndarray:
+def rows_within_radius(data: Data, rows: np.ndarray, radius: float) -> np.ndarray:
     """Return the rows outside a set that lie within `radius` of a row of the set, ascending."""
     from scipy.spatial import cKDTree
 

@@ -9,12 +9,12 @@ import numpy as np
 
 from truerisk.core.errors import BadData
 from truerisk.data.data import Data
-from truerisk.data.times import as_span
+from truerisk.data.times import convert_time_span
 
 Split = tuple[np.ndarray, np.ndarray]
 
 
-def times_of(data: Data) -> np.ndarray:
+def get_row_times(data: Data) -> np.ndarray:
     """Return the times of the rows, or their row numbers if they have no times."""
     return np.arange(data.n_rows) if data.time is None else data.time
 
@@ -27,18 +27,18 @@ def forward_splits(data: Data, k: int, gap: Any, window: Any, horizon: Any) -> l
     length. Rows with the same time stay together. Groups that are tested are removed from the
     training set.
     """
-    row_times = times_of(data)
-    gap_span = as_span(gap, data.time, "gap")
+    row_times = get_row_times(data)
+    gap_span = convert_time_span(gap, data.time, "gap")
     start_times = _test_start_times(
-        row_times, k, None if horizon is None else as_span(horizon, data.time, "horizon")
+        row_times, k, None if horizon is None else convert_time_span(horizon, data.time, "horizon")
     )
-    window_span = None if window is None else as_span(window, data.time, "window")
+    window_span = None if window is None else convert_time_span(window, data.time, "window")
     splits = []
     for fold, first_time, test in _test_sets(row_times, start_times):
         is_training = row_times < first_time - gap_span
         if window_span is not None:
             is_training &= row_times >= first_time - gap_span - window_span
-        train = _without_groups(data, np.flatnonzero(is_training), test)
+        train = _remove_test_groups(data, np.flatnonzero(is_training), test)
         if not len(train):
             raise BadData(_empty_training_message(data, fold, int((row_times < first_time).sum())))
         splits.append((train, test))
@@ -52,9 +52,9 @@ def purged_splits(data: Data, k: int, purge: Any, embargo: Any) -> list[Split]:
     of its row overlaps the labels of the test rows. Rows up to `purge` before and after the test
     rows are therefore left out of training, and after the test rows also a further `embargo`.
     """
-    row_times = times_of(data)
+    row_times = get_row_times(data)
     purge_span, embargo_span = (
-        as_span(span, data.time, span_name)
+        convert_time_span(span, data.time, span_name)
         for span, span_name in ((purge, "purge"), (embargo, "embargo"))
     )
     sorted_times = np.sort(row_times)
@@ -67,7 +67,7 @@ def purged_splits(data: Data, k: int, purge: Any, embargo: Any) -> list[Split]:
         is_training = (row_times < first_time - purge_span) | (
             row_times > row_times[test].max() + purge_span + embargo_span
         )
-        train = _without_groups(data, np.flatnonzero(is_training), test)
+        train = _remove_test_groups(data, np.flatnonzero(is_training), test)
         if not len(train):
             raise BadData(
                 f"fold {fold} has no training rows: purge={purge} and embargo={embargo} take away "
@@ -95,11 +95,11 @@ def _test_start_times(row_times: np.ndarray, k: int, horizon: Any) -> np.ndarray
             "shorter, or fewer splits."
         )
     start_times = sorted_times[np.searchsorted(sorted_times, period_starts, side="right")]
-    empty_stretches = np.flatnonzero(start_times[1:] == start_times[:-1])
-    if len(empty_stretches):
+    empty_periods = np.flatnonzero(start_times[1:] == start_times[:-1])
+    if len(empty_periods):
         raise BadData(
-            f"no row lies in stretch {empty_stretches[0]} of horizon={horizon}, which begins after "
-            f"{period_starts[empty_stretches[0]]}: use a longer horizon."
+            f"no row lies in stretch {empty_periods[0]} of horizon={horizon}, which begins after "
+            f"{period_starts[empty_periods[0]]}: use a longer horizon."
         )
     return start_times
 
@@ -119,28 +119,33 @@ def _check_distinct(start_times: np.ndarray, row_times: np.ndarray, k: int) -> n
 
 def _test_sets(times: np.ndarray, start_times: np.ndarray) -> Iterator[tuple[int, Any, np.ndarray]]:
     """Yield the fold number, the first time and the rows of every test set."""
-    block_of_row = np.searchsorted(start_times, times, side="right") - 1
+    test_set_of_row = np.searchsorted(start_times, times, side="right") - 1
     for fold, first_time in enumerate(start_times):
-        yield fold, first_time, np.flatnonzero(block_of_row == fold)
+        yield fold, first_time, np.flatnonzero(test_set_of_row == fold)
 
 
-def _without_groups(data: Data, train: np.ndarray, test: np.ndarray) -> np.ndarray:
+def _remove_test_groups(data: Data, train: np.ndarray, test: np.ndarray) -> np.ndarray:
     """Return the training rows whose groups do not occur in the test set."""
     if data.groups is None:
         return train
     return train[~np.isin(data.groups[train], data.groups[test])]
 
 
-def _empty_training_message(data: Data, fold: int, n_before: int) -> str:
-    if n_before == 0:
+def _empty_training_message(data: Data, fold: int, n_earlier_rows: int) -> str:
+    if n_earlier_rows == 0:
         return (
             f"split {fold} has no training rows: all rows before what it tests have the time of "
             "its first row. Use fewer splits."
         )
     unit_name = "groups" if data.block is None else "blocks"
-    clause = "" if data.groups is None else f", or are of {unit_name} that are tested"
+    groups_clause = "" if data.groups is None else f", or are of {unit_name} that are tested"
+    left_out_clause = groups_clause and (
+        f", or leave {unit_name} out where known {unit_name} are to be predicted"
+    )
     return (
-        f"split {fold} has no training rows: the {n_before} rows before what it tests lie in the "
-        f"gap, or before the window{clause}. Use a shorter gap, a longer window or fewer splits"
-        f"{clause and f', or leave {unit_name} out where known {unit_name} are to be predicted'}."
+        f"split {fold} has no training rows: the {n_earlier_rows} rows before what it tests lie in "
+        "the "
+        f"gap, or before the window{groups_clause}. Use a shorter gap, a longer window or fewer "
+        "splits"
+        f"{left_out_clause}."
     )

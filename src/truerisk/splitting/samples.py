@@ -9,24 +9,26 @@ import numpy as np
 from truerisk.core.arguments import as_array
 from truerisk.core.errors import BadData, TrueRiskWarning, warn
 from truerisk.data.data import Data
-from truerisk.splitting.folds import shuffled_by_class
+from truerisk.splitting.folds import shuffle_by_class
 
 
 def draw_held_out(
-    data: Data, share: float, rng: np.random.Generator, *, stratify: bool = True
+    data: Data, held_out_share: float, rng: np.random.Generator, *, stratify: bool = True
 ) -> np.ndarray:
     """Draw a held-out set and return its row numbers, ascending; leave at least one other row."""
-    if not 0 < share < 1:
-        raise BadData(f"a held-out share of {share} leaves nothing on one side; use 0 < share < 1.")
+    if not 0 < held_out_share < 1:
+        raise BadData(
+            f"a held-out share of {held_out_share} leaves nothing on one side; use 0 < share < 1."
+        )
     if data.n_rows < 2:
         raise BadData("one row (n_samples=1) cannot be split into a training and a test part.")
     if data.groups is not None:
-        return _draw_groups(data.groups, share, rng)
+        return _draw_held_out_groups(data.groups, held_out_share, rng)
     strata = data.strata if stratify else None
     shuffled_rows = (
-        rng.permutation(data.n_rows) if strata is None else shuffled_by_class(strata, rng)
+        rng.permutation(data.n_rows) if strata is None else shuffle_by_class(strata, rng)
     )
-    n_held_out = min(max(round(data.n_rows * share), 1), data.n_rows - 1)
+    n_held_out = min(max(round(data.n_rows * held_out_share), 1), data.n_rows - 1)
     # The offset of the steps is random.
     # With a fixed offset, rounding would always favour the last class over the first class.
     cumulative_counts = np.floor(
@@ -35,15 +37,19 @@ def draw_held_out(
     return np.sort(shuffled_rows[np.diff(cumulative_counts) > 0])
 
 
-def _draw_groups(groups: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+def _draw_held_out_groups(
+    groups: np.ndarray, held_out_share: float, rng: np.random.Generator
+) -> np.ndarray:
     """Draw random groups whose number of rows is as near to the share as possible."""
-    group_names, group_index, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    group_names, group_index, group_sizes = np.unique(
+        groups, return_inverse=True, return_counts=True
+    )
     if len(group_names) < 2:
         raise BadData("one group cannot be split into two parts: more groups are needed.")
     group_order = rng.permutation(len(group_names))
-    cumulative_sizes = np.cumsum(sizes[group_order])
-    n_groups = int(np.abs(cumulative_sizes[:-1] - share * len(groups)).argmin()) + 1
-    return np.flatnonzero(np.isin(group_index, group_order[:n_groups]))
+    cumulative_sizes = np.cumsum(group_sizes[group_order])
+    n_drawn_groups = int(np.abs(cumulative_sizes[:-1] - held_out_share * len(groups)).argmin()) + 1
+    return np.flatnonzero(np.isin(group_index, group_order[:n_drawn_groups]))
 
 
 def draw_samples(
@@ -59,51 +65,52 @@ def draw_samples(
     its own size.
     """
     n_rows = data.n_rows
-    unit_of_row = np.arange(n_rows) if data.groups is None else _number_groups(data.groups)
+    unit_of_row = np.arange(n_rows) if data.groups is None else _encode_groups(data.groups)
     n_units = int(unit_of_row.max()) + 1
     if stratify and data.codes is not None:
         # Whole groups are drawn within a class, so the rows of a group must be of one class.
-        class_of_member = np.zeros(n_units, dtype=np.int64)
-        class_of_member[unit_of_row] = data.class_codes
-        mixed_members = np.unique(unit_of_row[class_of_member[unit_of_row] != data.class_codes])
-        if len(mixed_members):
+        class_of_unit = np.zeros(n_units, dtype=np.int64)
+        class_of_unit[unit_of_row] = data.class_codes
+        mixed_units = np.unique(unit_of_row[class_of_unit[unit_of_row] != data.class_codes])
+        if len(mixed_units):
             raise BadData(
-                f"{len(mixed_members)} groups hold rows of several classes, so that groups cannot "
+                f"{len(mixed_units)} groups hold rows of several classes, so that groups cannot "
                 "be drawn within classes: use stratify=False."
             )
         units_by_stratum = [
-            np.flatnonzero(class_of_member == class_code)
-            for class_code in np.unique(class_of_member)
+            np.flatnonzero(class_of_unit == class_code) for class_code in np.unique(class_of_unit)
         ]
     else:
         units_by_stratum = [np.arange(n_units)]
-    row_counts = np.zeros((n_samples, n_units), dtype=np.int64)
+    draw_counts = np.zeros((n_samples, n_units), dtype=np.int64)
     for stratum_units in units_by_stratum:
         drawn_units = stratum_units[
             rng.integers(len(stratum_units), size=(n_samples, len(stratum_units)))
         ]
-        row_counts += _count_draws(drawn_units, n_units)
+        draw_counts += _count_draws(drawn_units, n_units)
     if data.groups is not None:
-        row_counts = row_counts[:, unit_of_row]
+        draw_counts = draw_counts[:, unit_of_row]
     # Warn once for all rows, and not again for each subset of the rows.
     if data.codes is not None and data.row_ids is None:
         class_counts = (
-            row_counts
+            draw_counts
             @ np.eye(data.n_classes, dtype=np.int64)[data.codes_of(np.arange(data.n_rows))]
         )
-        n_lacking = (class_counts == 0).sum(axis=0)
-        if n_lacking.any():
-            rarest = int(n_lacking.argmax())
+        n_samples_without_class = (class_counts == 0).sum(axis=0)
+        if n_samples_without_class.any():
+            rarest_class = int(n_samples_without_class.argmax())
             warn(
-                f"{n_lacking[rarest]} of {len(row_counts)} bootstrap samples hold no row of class "
-                f"{data.label(rarest)!r}: some learners cannot be fitted on them. Draw within the "
+                f"{n_samples_without_class[rarest_class]} of {len(draw_counts)} bootstrap samples "
+                "hold no row of class "
+                f"{data.label(rarest_class)!r}: some learners cannot be fitted on them. Draw "
+                "within the "
                 "classes, tr.methods.Bootstrap(..., stratify=True), or merge classes.",
                 TrueRiskWarning,
             )
-    return row_counts
+    return draw_counts
 
 
-def given_samples(samples: Any, data: Data) -> np.ndarray:
+def count_given_samples(samples: Any, data: Data) -> np.ndarray:
     """Count how often each row occurs in each sample that the user gave as row numbers."""
     if data.row_ids is not None:
         raise BadData(
@@ -119,28 +126,28 @@ def given_samples(samples: Any, data: Data) -> np.ndarray:
             f"samples of shape {np.shape(sample_rows)} are no (replicates, n) array of row numbers."
         )
     if sample_rows.min() < 0 or sample_rows.max() >= data.n_rows:
-        bad_sample = int(
+        invalid_sample = int(
             np.flatnonzero(((sample_rows < 0) | (sample_rows >= data.n_rows)).any(axis=1))[0]
         )
         raise BadData(
-            f"sample {bad_sample} names rows outside 0 … {data.n_rows - 1}: samples hold row "
+            f"sample {invalid_sample} names rows outside 0 … {data.n_rows - 1}: samples hold row "
             "numbers."
         )
     return _count_draws(sample_rows, data.n_rows)
 
 
-def _number_groups(groups: np.ndarray) -> np.ndarray:
+def _encode_groups(groups: np.ndarray) -> np.ndarray:
     return np.unique(groups, return_inverse=True)[1].ravel()
 
 
-def _count_draws(drawn: np.ndarray, n_units: int) -> np.ndarray:
+def _count_draws(drawn_units: np.ndarray, n_units: int) -> np.ndarray:
     """Count how often each member (row or group) occurs in each sample, `(sample, member)`."""
-    cell_indices = drawn + np.arange(len(drawn))[:, None] * n_units
-    cell_counts = np.bincount(cell_indices.ravel(), minlength=len(drawn) * n_units)
-    return cell_counts.reshape(len(drawn), n_units)
+    flat_indices = drawn_units + np.arange(len(drawn_units))[:, None] * n_units
+    flat_counts = np.bincount(flat_indices.ravel(), minlength=len(drawn_units) * n_units)
+    return flat_counts.reshape(len(drawn_units), n_units)
 
 
-def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def shuffle_for_subsamples(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Shuffle rows so that every run of consecutive rows is a stratified subsample.
 
     The rows of each class are shuffled, and row r of the n_c rows of a class gets the position
@@ -150,44 +157,44 @@ def draw_order(data: Data, rows: np.ndarray, rng: np.random.Generator) -> np.nda
     """
     if data.groups is not None:
         _, group_index = np.unique(data.groups[rows], return_inverse=True)
-        sort_values = rng.permutation(int(group_index.max()) + 1)[group_index.ravel()]
-        return rows[np.argsort(sort_values, kind="stable")]
-    sort_values = rng.permutation(rows)
+        shuffled_values = rng.permutation(int(group_index.max()) + 1)[group_index.ravel()]
+        return rows[np.argsort(shuffled_values, kind="stable")]
+    shuffled_values = rng.permutation(rows)
     if data.strata is None:
-        return sort_values
-    class_codes = data.strata[sort_values]
+        return shuffled_values
+    class_codes = data.strata[shuffled_values]
     sort_keys = np.empty(len(rows))
     for class_code in np.unique(class_codes):
         is_of_class = class_codes == class_code
         sort_keys[is_of_class] = (np.arange(is_of_class.sum()) + rng.random()) / is_of_class.sum()
-    return sort_values[np.argsort(sort_keys, kind="stable")]
+    return shuffled_values[np.argsort(sort_keys, kind="stable")]
 
 
-def subsamples(
-    shuffled_rows: np.ndarray, groups: np.ndarray | None, subsample_size: int, n_draws: int
+def cut_subsamples(
+    shuffled_rows: np.ndarray, groups: np.ndarray | None, subsample_size: int, max_subsamples: int
 ) -> list[np.ndarray]:
-    """Cut at most `n_draws` consecutive runs of `subsample_size` rows from a shuffled list of rows.
+    """Cut up to `max_subsamples` consecutive runs of `subsample_size` rows from shuffled rows.
 
     For the same shuffled list, the first run is a subset of the first run of any larger size.
 
     With groups, each run consists of whole groups whose number of rows is as near to
     `subsample_size` as possible. No run begins where fewer than `subsample_size` rows are left.
 
-    >>> [part.tolist() for part in subsamples(np.array([3, 0, 2, 1]), None, 2, 2)]
+    >>> [part.tolist() for part in cut_subsamples(np.array([3, 0, 2, 1]), None, 2, 2)]
     [[0, 3], [1, 2]]
-    >>> [part.tolist() for part in subsamples(np.arange(6), np.array(list("aabbcc")), 3, 2)]
+    >>> [part.tolist() for part in cut_subsamples(np.arange(6), np.array(list("aabbcc")), 3, 2)]
     [[0, 1], [2, 3]]
     """
     if groups is None:
-        n_subsamples = min(n_draws, len(shuffled_rows) // subsample_size)
+        n_subsamples = min(max_subsamples, len(shuffled_rows) // subsample_size)
         return [
             np.sort(shuffled_rows[j * subsample_size : (j + 1) * subsample_size])
             for j in range(n_subsamples)
         ]
-    group_ends = _ends_of_groups(groups[shuffled_rows])
+    group_ends = _find_group_ends(groups[shuffled_rows])
     samples: list[np.ndarray] = []
     first_index = 0
-    while len(samples) < n_draws and len(shuffled_rows) - first_index >= subsample_size:
+    while len(samples) < max_subsamples and len(shuffled_rows) - first_index >= subsample_size:
         later_ends = group_ends[group_ends > first_index]
         end_index = int(later_ends[np.abs(later_ends - first_index - subsample_size).argmin()])
         samples.append(np.sort(shuffled_rows[first_index:end_index]))
@@ -195,6 +202,6 @@ def subsamples(
     return samples
 
 
-def _ends_of_groups(groups: np.ndarray) -> np.ndarray:
+def _find_group_ends(groups: np.ndarray) -> np.ndarray:
     """Return the position after the last row of each group, for rows sorted by group."""
     return np.append(np.flatnonzero(groups[1:] != groups[:-1]) + 1, len(groups))

@@ -11,13 +11,13 @@ mean divided by :math:`\sqrt{\sum_j Λ_j^2 / (n B)}` would have a t distribution
 freedom (Lazarus, Lewis, Stock and Watson, 2018). The spectrum decreases with frequency, and at
 lower frequencies if the series has a longer memory. The standard error is therefore multiplied by
 the smallest factor for which the interval covers the mean at the requested level, whether the
-values are independent or as persistent as their autocorrelations allow (`memory`). The number B of
-cosines is the one that gives the shortest interval for independent values, as chosen by Müller and
-Watson (2022).
+values are independent or as persistent as their autocorrelations allow (`bound_serial_dependence`).
+The number B of cosines is the one that gives the shortest interval for independent values, as
+chosen by Müller and Watson (2022).
 
-`exceeds` returns the probability that a squared normal variable exceeds a weighted sum of squares
-of other normal variables. This is the error rate of an interval for a mean whose standard error is
-computed from a few sums, each normal with mean 0.
+`exceedance_probability` returns the probability that a squared normal variable exceeds a weighted
+sum of squares of other normal variables. This is the error rate of an interval for a mean whose
+standard error is computed from a few sums, each normal with mean 0.
 """
 
 from __future__ import annotations
@@ -29,13 +29,17 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 
-FIRST = 5  # The first FIRST lags are used even if their correlations are not significant.
+N_ALWAYS_USED_LAGS = (
+    5  # The first N_ALWAYS_USED_LAGS lags are used even if their correlations are not significant.
+)
 N_ADDED_STD_ERRORS = 1.0  # N_ADDED_STD_ERRORS standard errors are added to each autocorrelation.
 # ω is multiplied by PERSISTENCE_FACTOR, since it is imprecise if large values persist.
 PERSISTENCE_FACTOR = 6.0
 # An independent series has SIGNIFICANT_LAGS_BY_CHANCE significant lags on average.
 SIGNIFICANT_LAGS_BY_CHANCE = 0.05
-BEYOND = 1.5  # Seasons longer than BEYOND times the most significant season are ignored.
+MAX_SEASON_RATIO = (
+    1.5  # Seasons longer than MAX_SEASON_RATIO times the most significant season are ignored.
+)
 LAG_DIVISOR = 4  # Lags up to the length of the series divided by LAG_DIVISOR are examined.
 MAX_SEASONS = 3  # At most MAX_SEASONS seasons are used, the most persistent seasons first.
 MAX_AUTOCORRELATION = 0.999  # Autocorrelations are limited to the maximum MAX_AUTOCORRELATION.
@@ -43,24 +47,24 @@ MAX_AUTOCORRELATION = 0.999  # Autocorrelations are limited to the maximum MAX_A
 
 
 @frozen
-class Memory:
+class SerialDependence:
     """Upper bound on the persistence ω of a series, and lag and autocorrelation of its seasons."""
 
-    lasting: float
+    persistence: float
     seasons: tuple[tuple[int, float], ...] = ()
 
     @property
-    def reach(self) -> float:
+    def memory_length(self) -> float:
         """Number of steps after which a value has no more effect: the largest √ω."""
         season_lengths = (
             lag * np.sqrt(autocorrelation) / (1 - autocorrelation)
             for lag, autocorrelation in self.seasons
         )
-        return float(max(np.sqrt(self.lasting), *season_lengths, 0.0))
+        return float(max(np.sqrt(self.persistence), *season_lengths, 0.0))
 
-    def spectra(self, frequencies: np.ndarray) -> np.ndarray:
+    def compute_spectra(self, frequencies: np.ndarray) -> np.ndarray:
         """Return spectra of the persistent component and each season, relative to frequency 0."""
-        spectrum_rows = [1 / (1 + self.lasting * frequencies**2)]
+        spectrum_rows = [1 / (1 + self.persistence * frequencies**2)]
         for lag, autocorrelation in self.seasons:
             spectrum_rows.append(
                 (1 - autocorrelation) ** 2
@@ -72,7 +76,7 @@ class Memory:
         return np.array(spectrum_rows)
 
 
-def memory(series: np.ndarray) -> Memory:
+def bound_serial_dependence(series: np.ndarray) -> SerialDependence:
     """Return an upper bound on the serial dependence of a time series.
 
     A lag is used if it is among the first 5, or if its autocorrelation is significant. The test of
@@ -82,38 +86,38 @@ def memory(series: np.ndarray) -> Memory:
     r. A lag that is significant after an insignificant lag is a season. Seasons far longer than the
     most significant season are ignored: a fixed pattern recurs forever, and is not dependence.
 
-    >>> memory(np.random.default_rng(0).standard_normal(400)).seasons
+    >>> bound_serial_dependence(np.random.default_rng(0).standard_normal(400)).seasons
     ()
     """
     n_values = len(series)
     n_lags = max(1, n_values // LAG_DIVISOR)
     lags = np.arange(1, n_lags + 1)
     # Ranks start at 1, and equal values share their mean rank.
-    _, rank_index, counts = np.unique(series, return_inverse=True, return_counts=True)
+    _, rank_index, tie_counts = np.unique(series, return_inverse=True, return_counts=True)
     rank_autocorrelations = _autocorrelations(
-        (np.cumsum(counts) - (counts - 1) / 2)[rank_index.ravel()], n_lags
+        (np.cumsum(tie_counts) - (tie_counts - 1) / 2)[rank_index.ravel()], n_lags
     )
     is_significant = _is_significant(
         rank_autocorrelations * n_values / (n_values - lags), rank_autocorrelations, n_values
     )
-    is_unbroken = np.append(True, np.cumsum(~is_significant[1:]) == 0)
-    is_unbroken[:FIRST] = True
-    is_season = is_significant & ~is_unbroken
-    is_significant[:FIRST] = True
+    is_before_first_gap = np.append(True, np.cumsum(~is_significant[1:]) == 0)
+    is_before_first_gap[:N_ALWAYS_USED_LAGS] = True
+    is_season = is_significant & ~is_before_first_gap
+    is_significant[:N_ALWAYS_USED_LAGS] = True
     if is_season.any():
         clearest_lag = lags[np.where(is_season, rank_autocorrelations, -1).argmax()]
-        is_season &= lags <= BEYOND * clearest_lag
-    raised_autocorrelations = _upper_bounds(
+        is_season &= lags <= MAX_SEASON_RATIO * clearest_lag
+    autocorrelation_bounds = _upper_bounds(
         _autocorrelations(series, n_lags) * n_values / (n_values - lags), n_values
     )
-    omega = lags**2 * raised_autocorrelations / (1 - raised_autocorrelations) ** 2
-    most_persistent = np.argsort(np.where(is_season, -omega, 1.0), kind="stable")[:MAX_SEASONS]
-    return Memory(
-        PERSISTENCE_FACTOR * float(omega[is_significant & is_unbroken].max()),
+    omega = lags**2 * autocorrelation_bounds / (1 - autocorrelation_bounds) ** 2
+    most_persistent_lags = np.argsort(np.where(is_season, -omega, 1.0), kind="stable")[:MAX_SEASONS]
+    return SerialDependence(
+        PERSISTENCE_FACTOR * float(omega[is_significant & is_before_first_gap].max()),
         tuple(
-            (int(lags[i]), float(raised_autocorrelations[i]))
-            for i in most_persistent
-            if is_season[i] and raised_autocorrelations[i] > 0
+            (int(lags[i]), float(autocorrelation_bounds[i]))
+            for i in most_persistent_lags
+            if is_season[i] and autocorrelation_bounds[i] > 0
         ),
     )
 
@@ -124,10 +128,10 @@ def _is_significant(
     """Return a mask of lags with an autocorrelation larger than expected by chance."""
     from scipy.special import ndtri
 
-    squares_before = np.append(0.0, np.cumsum(rank_autocorrelations**2)[:-1])
+    earlier_squares = np.append(0.0, np.cumsum(rank_autocorrelations**2)[:-1])
     is_significant: np.ndarray = autocorrelations > ndtri(
         1 - SIGNIFICANT_LAGS_BY_CHANCE / len(autocorrelations)
-    ) * np.sqrt((1 + 2 * squares_before) / n_values)
+    ) * np.sqrt((1 + 2 * earlier_squares) / n_values)
     return is_significant
 
 
@@ -153,15 +157,15 @@ def _autocorrelations(series: np.ndarray, n_lags: int) -> np.ndarray:
     return np.fft.irfft(spectrum)[1 : n_lags + 1] / sum_of_squares
 
 
-FEWEST_TIMES = 100
-# A memory longer than FURTHEST times the series cannot be distinguished from a drift.
-FURTHEST = 2.5
-MOST_COSINES = 100
+MIN_TIMES = 100
+# A memory longer than MAX_MEMORY_RATIO times the series cannot be distinguished from a drift.
+MAX_MEMORY_RATIO = 2.5
+MAX_COSINES = 100
 N_TRIED_FACTORS = 64  # N_TRIED_FACTORS factors are tried to choose the number of cosines.
 
 
 @frozen(eq=False)
-class LongRun:
+class LongRunStdError:
     r"""Standard error of the mean of an autocorrelated series of `n` values.
 
     `spectra` has a row for each possible kind of dependence, and a column for each of the B
@@ -178,9 +182,9 @@ class LongRun:
         """Number of cosine transforms, the degrees of freedom of the standard error."""
         return self.spectra.shape[1]
 
-    def factor(self, confidence_level: float) -> float:
+    def critical_value(self, confidence_level: float) -> float:
         """Return the factor f for which mean ± f · std_error has the given confidence level."""
-        return least_factor(self._error_rates, 1 - confidence_level)
+        return find_smallest_factor(self._error_rates, 1 - confidence_level)
 
     def p_value(self, ratio: float) -> float:
         """Return the two-sided p-value of a mean that is `ratio` standard errors away from 0."""
@@ -188,47 +192,47 @@ class LongRun:
 
     def _error_rates(self, factor: float) -> np.ndarray:
         smallest_sum = self.spectra.sum(axis=1).min()
-        return exceeds(factor**2 * self.spectra / smallest_sum)
+        return exceedance_probability(factor**2 * self.spectra / smallest_sum)
 
 
-def long_run(series: np.ndarray) -> LongRun | None:
+def long_run_std_error(series: np.ndarray) -> LongRunStdError | None:
     """Return the standard error of the mean of a time series, or None if its memory is too long.
 
-    >>> found = long_run(np.random.default_rng(0).standard_normal(400))
-    >>> found.n_cosines, round(found.std_error, 3), round(found.factor(0.95), 2)
+    >>> found = long_run_std_error(np.random.default_rng(0).standard_normal(400))
+    >>> found.n_cosines, round(found.std_error, 3), round(found.critical_value(0.95), 2)
     (17, 0.038, 2.11)
     """
     from scipy.fft import dct
 
     n_values = len(series)
-    dependence = memory(series)
-    if dependence.reach > FURTHEST * n_values:
+    dependence = bound_serial_dependence(series)
+    if dependence.memory_length > MAX_MEMORY_RATIO * n_values:
         return None
-    most_cosines = min(max(2, int(0.4 * n_values ** (2 / 3))), MOST_COSINES)
-    frequencies = np.pi * np.arange(1, most_cosines + 1) / n_values
-    spectra = np.vstack([np.ones(most_cosines), dependence.spectra(frequencies)])
-    spectra = spectra[:, : _n_cosines(spectra)]
-    cosine_sums = dct(series - series.mean(), type=2)[1 : spectra.shape[1] + 1] / np.sqrt(
+    max_cosines = min(max(2, int(0.4 * n_values ** (2 / 3))), MAX_COSINES)
+    frequencies = np.pi * np.arange(1, max_cosines + 1) / n_values
+    spectra = np.vstack([np.ones(max_cosines), dependence.compute_spectra(frequencies)])
+    spectra = spectra[:, : _choose_n_cosines(spectra)]
+    cosine_transforms = dct(series - series.mean(), type=2)[1 : spectra.shape[1] + 1] / np.sqrt(
         2 * n_values
     )
-    variance = float((cosine_sums**2).sum() / spectra.sum(axis=1).min())
-    return LongRun(float(np.sqrt(variance / n_values)), spectra)
+    variance = float((cosine_transforms**2).sum() / spectra.sum(axis=1).min())
+    return LongRunStdError(float(np.sqrt(variance / n_values)), spectra)
 
 
-def _n_cosines(spectra: np.ndarray) -> int:
+def _choose_n_cosines(spectra: np.ndarray) -> int:
     """Return the number of cosines that gives independent values the shortest 95 % interval."""
     from scipy.special import stdtrit
 
-    alpha, counts = 0.05, np.arange(1, spectra.shape[1] + 1)
+    alpha, cosine_counts = 0.05, np.arange(1, spectra.shape[1] + 1)
     # For a flat spectrum the factor is a t quantile.
     # Here its square is divided by the number of cosines.
-    flat_factors = stdtrit(counts, 1 - alpha / 2) ** 2 / counts
+    flat_spectrum_factors = stdtrit(cosine_counts, 1 - alpha / 2) ** 2 / cosine_counts
     squared_factors = np.geomspace(
-        flat_factors[-1], flat_factors[1] / spectra.min(), N_TRIED_FACTORS
+        flat_spectrum_factors[-1], flat_spectrum_factors[1] / spectra.min(), N_TRIED_FACTORS
     )
-    needed_factors = flat_factors
+    needed_factors = flat_spectrum_factors
     for spectrum in np.unique(spectra[1:], axis=0):
-        log_p_values = np.log(exceeds_first(squared_factors[:, None] * spectrum))
+        log_p_values = np.log(exceedance_by_n_weights(squared_factors[:, None] * spectrum))
         needed_factors = np.maximum(
             needed_factors,
             [
@@ -236,8 +240,10 @@ def _n_cosines(spectra: np.ndarray) -> int:
                 for log_p_column in log_p_values.T
             ],
         )
-    lengths = np.sqrt(needed_factors * counts) * [mean_of_chi(n_sums) for n_sums in counts]
-    return int(lengths[1:].argmin()) + 2
+    interval_lengths = np.sqrt(needed_factors * cosine_counts) * [
+        mean_scaled_chi(df) for df in cosine_counts
+    ]
+    return int(interval_lengths[1:].argmin()) + 2
 
 
 def _factor_at_error_rate(
@@ -253,32 +259,32 @@ _SQUARED_SINES = (
 )  # Values of sin² t at nodes t from 0 to π/2.
 
 
-def exceeds(weights: np.ndarray) -> np.ndarray:
+def exceedance_probability(weights: np.ndarray) -> np.ndarray:
     """Return P(z₀² > Σ_j w_j z_j²) for independent standard normal z and each row of weights w.
 
     >>> from scipy.special import stdtr
-    >>> bool(np.isclose(exceeds(np.full(4, 2.5**2 / 4)), 2 * stdtr(4, -2.5)))
+    >>> bool(np.isclose(exceedance_probability(np.full(4, 2.5**2 / 4)), 2 * stdtr(4, -2.5)))
     True
     """
     return _tail_probabilities(np.log1p(weights[..., None] / _SQUARED_SINES).sum(axis=-2))
 
 
-def _tail_probabilities(logarithms: np.ndarray) -> np.ndarray:
+def _tail_probabilities(log_sums: np.ndarray) -> np.ndarray:
     """Return P(z₀² > Σ_j w_j z_j²), given Σ_j log(1 + w_j/sin² t) at nodes t on the last axis.
 
     By Craig's form of the normal tail, the probability for independent standard normal z and
     weights w is 2/π ∫₀^{π/2} Π_j (1 + w_j/sin² t)^{−1/2} dt.
     """
-    probabilities: np.ndarray = np.exp(-logarithms / 2) @ _QUADRATURE_WEIGHTS / 2
+    probabilities: np.ndarray = np.exp(-log_sums / 2) @ _QUADRATURE_WEIGHTS / 2
     return probabilities
 
 
-def exceeds_first(weights: np.ndarray) -> np.ndarray:
-    """Return `exceeds` for the first weight only, for the first two weights, and so on."""
+def exceedance_by_n_weights(weights: np.ndarray) -> np.ndarray:
+    """Return `exceedance_probability` for the first weight, the first two weights, and so on."""
     return _tail_probabilities(np.cumsum(np.log1p(weights[..., None] / _SQUARED_SINES), axis=-2))
 
 
-def least_factor(error_rates: Callable[[float], np.ndarray], alpha: float) -> float:
+def find_smallest_factor(error_rates: Callable[[float], np.ndarray], alpha: float) -> float:
     """Return the smallest factor f at which all decreasing `error_rates(f)` are at most `alpha`."""
     from scipy.optimize import brentq
 
@@ -291,6 +297,6 @@ def least_factor(error_rates: Callable[[float], np.ndarray], alpha: float) -> fl
     return exp(brentq(log_excess, -5, upper_log_factor, xtol=1e-9))
 
 
-def mean_of_chi(n_sums: int) -> float:
+def mean_scaled_chi(df: int) -> float:
     """Return E √(χ²_q/q), to which the mean length of an interval from q sums is proportional."""
-    return sqrt(2 / n_sums) * exp(lgamma((n_sums + 1) / 2) - lgamma(n_sums / 2))
+    return sqrt(2 / df) * exp(lgamma((df + 1) / 2) - lgamma(df / 2))

@@ -9,8 +9,8 @@ import numpy as np
 
 from truerisk.core.errors import Refusal
 
-Prior = tuple[float, float]
-MOST_ROWS = 10**8
+BetaPrior = tuple[float, float]
+MAX_ROWS = 10**8
 MAX_SIZES_AT_ONCE = 512
 # An expectation is summed over at most MAX_ERROR_COUNTS numbers of errors.
 MAX_ERROR_COUNTS = 4_000
@@ -30,7 +30,7 @@ def beta_quantile(a: Any, b: Any, probability: float) -> Any:
     return quantile
 
 
-def width_at(errors: Any, n: Any, level: float, prior: Prior) -> Any:
+def interval_width(errors: Any, n: Any, level: float, prior: BetaPrior) -> Any:
     """Return the width of the equal-tailed Beta posterior interval, given errors in n test rows.
 
     The number of errors need not be an integer.
@@ -40,12 +40,12 @@ def width_at(errors: Any, n: Any, level: float, prior: Prior) -> Any:
     return (beta_quantile(a, b, 1 - tail_probability) - beta_quantile(a, b, tail_probability))[()]
 
 
-def rounded_errors(error: float, n: Any) -> Any:
+def nearest_error_count(error: float, n: Any) -> Any:
     """Return the integer number of errors nearest to error·n."""
     return np.floor(error * np.asarray(n, dtype=float) + 0.5).astype(np.int64)[()]
 
 
-def rows_for_width(error: float, width: float, level: float, prior: Prior) -> int:
+def rows_for_width(error: float, width: float, level: float, prior: BetaPrior) -> int:
     """Return the smallest number of test rows n whose interval is no wider than `width`.
 
     The interval is computed for the integer number of errors nearest to error·n.
@@ -56,22 +56,24 @@ def rows_for_width(error: float, width: float, level: float, prior: Prior) -> in
 
         def fits(n: int) -> bool:
             errors = np.clip(error * n + extra_errors, 0, n)
-            return bool(width_at(errors, n, level, prior) <= width)
+            return bool(interval_width(errors, n, level, prior) <= width)
 
-        return 1 + bisect_left(range(1, MOST_ROWS + 1), True, key=fits)
+        return 1 + bisect_left(range(1, MAX_ROWS + 1), True, key=fits)
 
     # Rounding changes the number of errors by at most 0.5, so that n lies between two bounds.
     row_bounds = smallest_n(-0.5), smallest_n(0.5)
-    if max(row_bounds) > MOST_ROWS:
+    if max(row_bounds) > MAX_ROWS:
         raise Refusal(
-            f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} test rows."
+            f"an interval of width {width:.15g} needs more than {MAX_ROWS:.0e} test rows."
         )
     row_counts = np.arange(min(row_bounds), max(row_bounds) + 1)
-    widths = width_at(rounded_errors(error, row_counts), row_counts, level, prior)
+    widths = interval_width(nearest_error_count(error, row_counts), row_counts, level, prior)
     return int(row_counts[(widths <= width).argmax()])
 
 
-def rows_assured(error: float, width: float, level: float, prior: Prior, assurance: float) -> int:
+def rows_with_assurance(
+    error: float, width: float, level: float, prior: BetaPrior, assurance: float
+) -> int:
     """Return the smallest number of test rows n that gives this width with a given probability.
 
     The probability `assurance` (½ or more) is over the number of errors, which is Bin(n, error).
@@ -83,10 +85,8 @@ def rows_assured(error: float, width: float, level: float, prior: Prior, assuran
 
     while not is_assured(np.array([upper_bound]))[0]:
         lower_bound, upper_bound = upper_bound, upper_bound + max(16, upper_bound // 64)
-        if upper_bound > MOST_ROWS:
-            raise Refusal(
-                f"an interval of width {width:.15g} needs more than {MOST_ROWS:.0e} rows."
-            )
+        if upper_bound > MAX_ROWS:
+            raise Refusal(f"an interval of width {width:.15g} needs more than {MAX_ROWS:.0e} rows.")
     while upper_bound - lower_bound > MAX_SIZES_AT_ONCE:
         middle = (lower_bound + upper_bound) // 2
         lower_bound, upper_bound = (
@@ -108,7 +108,7 @@ def rows_assured(error: float, width: float, level: float, prior: Prior, assuran
 
 
 def _probability_of_width(
-    row_counts: np.ndarray, error: float, width: float, level: float, prior: Prior
+    row_counts: np.ndarray, error: float, width: float, level: float, prior: BetaPrior
 ) -> np.ndarray:
     """Return the probability that the interval is no wider than `width`, for each number of rows.
 
@@ -118,42 +118,46 @@ def _probability_of_width(
     """
     from scipy.stats import binom
 
-    middle_errors = np.clip((row_counts + prior[1] - prior[0]) // 2, 0, row_counts)
+    widest_error_counts = np.clip((row_counts + prior[1] - prior[0]) // 2, 0, row_counts)
 
-    def largest_count(known_wide: np.ndarray, errors_of_count: Any) -> np.ndarray:
+    def largest_count(too_wide_counts: np.ndarray, count_to_errors: Any) -> np.ndarray:
         """Return the largest count from one end with an acceptable width, or −1 if none has."""
-        known_narrow, known_wide = np.full(len(row_counts), -1), known_wide + 1
-        while (known_wide - known_narrow > 1).any():
-            middle_count = (known_narrow + known_wide) // 2
-            is_narrow = width_at(errors_of_count(middle_count), row_counts, level, prior) <= width
-            known_narrow, known_wide = (
-                np.where(is_narrow, middle_count, known_narrow),
-                np.where(is_narrow, known_wide, middle_count),
+        narrow_counts, too_wide_counts = np.full(len(row_counts), -1), too_wide_counts + 1
+        while (too_wide_counts - narrow_counts > 1).any():
+            middle_count = (narrow_counts + too_wide_counts) // 2
+            is_narrow = (
+                interval_width(count_to_errors(middle_count), row_counts, level, prior) <= width
             )
-        return known_narrow
+            narrow_counts, too_wide_counts = (
+                np.where(is_narrow, middle_count, narrow_counts),
+                np.where(is_narrow, too_wide_counts, middle_count),
+            )
+        return narrow_counts
 
-    most_few_errors = largest_count(middle_errors, lambda k: np.maximum(k, 0))
-    most_many_errors = largest_count(
-        row_counts - middle_errors - 1, lambda k: row_counts - np.maximum(k, 0)
+    max_low_errors = largest_count(widest_error_counts, lambda k: np.maximum(k, 0))
+    max_low_correct = largest_count(
+        row_counts - widest_error_counts - 1, lambda k: row_counts - np.maximum(k, 0)
     )
-    return binom.cdf(most_few_errors, row_counts, error) + binom.sf(
-        row_counts - most_many_errors - 1, row_counts, error
+    return binom.cdf(max_low_errors, row_counts, error) + binom.sf(
+        row_counts - max_low_correct - 1, row_counts, error
     )
 
 
-def expected_measures(error: float, n_rows: int, level: float, prior: Prior) -> dict[str, float]:
+def expected_posterior_summary(
+    error: float, n_rows: int, level: float, prior: BetaPrior
+) -> dict[str, float]:
     """Return expected posterior summaries and interval width if the errors are Bin(n, error)."""
     from scipy.special import betainc
     from scipy.stats import binom
 
-    error_range = N_STANDARD_DEVIATIONS * np.sqrt(n_rows * error * (1 - error)) + 1
-    least_errors, most_errors = (
-        max(0, int(n_rows * error - error_range)),
-        min(n_rows, int(n_rows * error + error_range) + 1),
+    error_margin = N_STANDARD_DEVIATIONS * np.sqrt(n_rows * error * (1 - error)) + 1
+    min_errors, max_errors = (
+        max(0, int(n_rows * error - error_margin)),
+        min(n_rows, int(n_rows * error + error_margin) + 1),
     )
     # Among very many counts some evenly spaced counts suffice, because the summands are smooth.
     error_counts = np.arange(
-        least_errors, most_errors + 1, max(1, (most_errors - least_errors) // MAX_ERROR_COUNTS)
+        min_errors, max_errors + 1, max(1, (max_errors - min_errors) // MAX_ERROR_COUNTS)
     )
     probability = binom.pmf(error_counts, n_rows, error)
     probability = probability / probability.sum()
@@ -163,5 +167,5 @@ def expected_measures(error: float, n_rows: int, level: float, prior: Prior) -> 
         "above_half": float(probability @ betainc(b, a, 0.5)),
         "q2": float(probability @ (a * (a + 1) / ((a + b) * (a + b + 1)))),
         "err": error,
-        "width": float(probability @ width_at(error_counts, n_rows, level, prior)),
+        "width": float(probability @ interval_width(error_counts, n_rows, level, prior)),
     }

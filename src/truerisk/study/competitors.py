@@ -18,28 +18,28 @@ import numpy as np
 
 from truerisk.comparison.many import compare_table
 from truerisk.comparison.many_comparison import ManyComparison
-from truerisk.comparison.scores import RankTerms, Scores
+from truerisk.comparison.scores import RankOptions, Scores
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import suggestion_for
 
-QUANTITIES = {
+QUANTITY_LABELS = {
     "truth": "risk of the chosen setting on fresh rows",
     "value": "estimated risk",
     "rmse": "root mean squared error of the estimate",
     "seconds": "seconds per estimate",
 }
-OF_SCORES = {"truth": "truth_is_score", "value": "value_is_score"}
+SCORE_FLAG_FIELDS = {"truth": "truth_is_score", "value": "value_is_score"}
 """Quantities that may be scores, and the field of a result row that is True if they are.
 
 A method that is a model selection criterion reports in a loss of its own.
 """
-Replications = Mapping[int, Mapping[str, Any]]  # It maps replicate numbers to result rows.
+RowsByReplicate = Mapping[int, Mapping[str, Any]]  # It maps replicate numbers to result rows.
 
 
 @frozen
-class Replicates:
+class StudyReplicates:
     """The results of a study: a row per finished replicate (`rows`), and its cells (`cells`)."""
 
     name: str
@@ -48,7 +48,7 @@ class Replicates:
 
 
 def compare_study(
-    results: Replicates,
+    results: StudyReplicates,
     requested_kind: str | None,
     quantity_name: str | None,
     requested_factors: Mapping[str, Any],
@@ -57,30 +57,32 @@ def compare_study(
     """Compare the learners or the methods of a study over its problems by one quantity."""
     competitor_kind = _competitor_kind(results, requested_kind)
     quantity_name = quantity_name or ("truth" if competitor_kind == "learner" else "rmse")
-    if quantity_name not in QUANTITIES:
-        suggestion = suggestion_for(str(quantity_name), QUANTITIES) or "."
+    if quantity_name not in QUANTITY_LABELS:
+        suggestion = suggestion_for(str(quantity_name), QUANTITY_LABELS) or "."
         raise UnknownName(
-            f"{mention('by', quantity_name)}{suggestion} Known: {', '.join(QUANTITIES)}."
+            f"{mention('by', quantity_name)}{suggestion} Known: {', '.join(QUANTITY_LABELS)}."
         )
     cells = _select_cells(results, competitor_kind, requested_factors)
     scores = _collect_scores(results, cells, competitor_kind, quantity_name)
-    quantity = QUANTITIES[quantity_name]
-    if quantity_name in OF_SCORES and _are_scores(results, cells, OF_SCORES[quantity_name]):
-        rank_options, quantity = (
+    quantity_label = QUANTITY_LABELS[quantity_name]
+    if quantity_name in SCORE_FLAG_FIELDS and _are_scores(
+        results, cells, SCORE_FLAG_FIELDS[quantity_name]
+    ):
+        rank_options, quantity_label = (
             {"better": "higher", **rank_options},
-            quantity.replace("risk", "score"),
+            quantity_label.replace("risk", "score"),
         )
-    comparison = compare_table(scores, RankTerms(**rank_options), quantity)
+    comparison = compare_table(scores, RankOptions(**rank_options), quantity_label)
     return replace(comparison, name=results.name)
 
 
 def _are_scores(
-    results: Replicates, requested_cells: Sequence[Mapping[str, Any]], score_key: str
+    results: StudyReplicates, requested_cells: Sequence[Mapping[str, Any]], score_key: str
 ) -> bool:
     """Return True if the quantity is a score in these cells; raise if it is a loss in some."""
-    compared_cells = {place_of(cell) for cell in requested_cells}
+    compared_cell_keys = {cell_key(cell) for cell in requested_cells}
     score_flags = {
-        bool(row.get(score_key)) for row in results.rows if place_of(row) in compared_cells
+        bool(row.get(score_key)) for row in results.rows if cell_key(row) in compared_cell_keys
     }
     if len(score_flags) > 1:
         raise BadArgument(
@@ -91,7 +93,7 @@ def _are_scores(
     return score_flags == {True}
 
 
-def _competitor_kind(results: Replicates, requested_kind: str | None) -> str:
+def _competitor_kind(results: StudyReplicates, requested_kind: str | None) -> str:
     """Return the factor to compare, "learner" or "method": the one with several values."""
     if requested_kind is not None:
         if requested_kind not in ("learner", "method"):
@@ -110,12 +112,12 @@ def _competitor_kind(results: Replicates, requested_kind: str | None) -> str:
     return varied_factors[0] if varied_factors else "learner"
 
 
-def _factor_values(results: Replicates, factor: str) -> list[Any]:
+def _factor_values(results: StudyReplicates, factor: str) -> list[Any]:
     return list(dict.fromkeys(cell[factor] for cell in results.cells))
 
 
 def _select_cells(
-    results: Replicates, competitor_kind: str, requested_factors: Mapping[str, Any]
+    results: StudyReplicates, competitor_kind: str, requested_factors: Mapping[str, Any]
 ) -> list[Mapping[str, Any]]:
     """Return the cells to compare, which differ only in the problem and the competitor.
 
@@ -131,15 +133,15 @@ def _select_cells(
                 )
             continue
         if requested_value is None and len(factor_values) > 1:
-            known_values = ", ".join(str(value) for value in factor_values)
+            values_text = ", ".join(str(value) for value in factor_values)
             raise BadArgument(
-                f"the study has several {factor}s ({known_values}): compare at one of them, "
+                f"the study has several {factor}s ({values_text}): compare at one of them, "
                 f"{mention(factor, factor_values[0])}. The data sets of a comparison are problems."
             )
         if requested_value is not None and requested_value not in factor_values:
-            known_values = ", ".join(str(value) for value in factor_values)
+            values_text = ", ".join(str(value) for value in factor_values)
             raise UnknownName(
-                f"the study has no {factor} {requested_value!r}. It has: {known_values}."
+                f"the study has no {factor} {requested_value!r}. It has: {values_text}."
             )
         cells = [
             cell
@@ -150,7 +152,7 @@ def _select_cells(
 
 
 def _collect_scores(
-    results: Replicates,
+    results: StudyReplicates,
     cells: Sequence[Mapping[str, Any]],
     competitor_kind: str,
     quantity_name: str,
@@ -160,46 +162,43 @@ def _collect_scores(
     rows_by_cell: dict[tuple[Any, ...], dict[int, Mapping[str, Any]]] = {}
     for row in results.rows:
         if all(row[name] is not None for name in required_fields):
-            rows_by_cell.setdefault(place_of(row), {})[row["replicate"]] = row
+            rows_by_cell.setdefault(cell_key(row), {})[row["replicate"]] = row
     problems = list(dict.fromkeys(cell["problem"] for cell in cells))
     competitors = list(dict.fromkeys(cell[competitor_kind] for cell in cells))
     cell_by_pair = {(cell["problem"], cell[competitor_kind]): cell for cell in cells}
     mean_values = np.full((len(problems), len(competitors)), np.nan)
-    truths_by_problem: list[np.ndarray | None] = []
+    true_risks_by_problem: list[np.ndarray | None] = []
     correlations: list[float | None] = []
     n_unpaired_replicates = 0
     for i, problem in enumerate(problems):
-        rows_of_competitors = [
-            rows_by_cell.get(place_of(cell_by_pair[problem, competitor]), {})
+        rows_by_competitor = [
+            rows_by_cell.get(cell_key(cell_by_pair[problem, competitor]), {})
             for competitor in competitors
         ]
-        tested_competitors = [j for j, rows in enumerate(rows_of_competitors) if rows]
+        competitor_indices = [j for j, rows in enumerate(rows_by_competitor) if rows]
         shared_replicates = (
-            sorted(set.intersection(*(set(rows_of_competitors[j]) for j in tested_competitors)))
-            if tested_competitors
+            sorted(set.intersection(*(set(rows_by_competitor[j]) for j in competitor_indices)))
+            if competitor_indices
             else []
         )
         n_unpaired_replicates += sum(
-            len(rows_of_competitors[j]) - len(shared_replicates) for j in tested_competitors
+            len(rows_by_competitor[j]) - len(shared_replicates) for j in competitor_indices
         )
-        for j in tested_competitors:
+        for j in competitor_indices:
             mean_values[i, j] = _mean_or_rmse(
-                [
-                    rows_of_competitors[j][replicate_number]
-                    for replicate_number in shared_replicates
-                ],
+                [rows_by_competitor[j][replicate_number] for replicate_number in shared_replicates],
                 quantity_name,
             )
-        is_complete = (
+        has_all_competitors = (
             quantity_name == "truth"
-            and len(tested_competitors) == len(competitors)
+            and len(competitor_indices) == len(competitors)
             and shared_replicates
         )
-        truths_by_problem.append(None)
-        if is_complete:
-            truths_by_problem[i] = np.array(
+        true_risks_by_problem.append(None)
+        if has_all_competitors:
+            true_risks_by_problem[i] = np.array(
                 [
-                    [rows[replicate]["truth"] for rows in rows_of_competitors]
+                    [rows[replicate]["truth"] for rows in rows_by_competitor]
                     for replicate in shared_replicates
                 ]
             )
@@ -209,13 +208,13 @@ def _collect_scores(
         tuple(problems),
         tuple(competitors),
         mean_values,
-        tuple(truths_by_problem),
+        tuple(true_risks_by_problem),
         tuple(correlations),
         tuple(notes),
     )
 
 
-def place_of(cell: Mapping[str, Any]) -> tuple[Any, ...]:
+def cell_key(cell: Mapping[str, Any]) -> tuple[Any, ...]:
     """Return the problem, size, learner and method of a cell, which identify it in a study."""
     return tuple(cell[factor] for factor in ("problem", "size", "learner", "method"))
 
@@ -232,12 +231,12 @@ def _mean_or_rmse(rows: Sequence[Mapping[str, Any]], quantity_name: str) -> floa
 
 def _notes_on_missing_replicates(
     cells: Sequence[Mapping[str, Any]],
-    rows_by_cell: Mapping[tuple[Any, ...], Replications],
+    rows_by_cell: Mapping[tuple[Any, ...], RowsByReplicate],
     n_unpaired_replicates: int,
 ) -> list[str]:
     notes = []
     n_requested_replicates = sum(cell["wanted"] for cell in cells)
-    n_present_replicates = sum(len(rows_by_cell.get(place_of(cell), {})) for cell in cells)
+    n_present_replicates = sum(len(rows_by_cell.get(cell_key(cell), {})) for cell in cells)
     if n_present_replicates < n_requested_replicates:
         notes.append(
             f"{n_requested_replicates - n_present_replicates} of {n_requested_replicates} "

@@ -15,31 +15,31 @@ import numpy as np
 
 from truerisk.core.errors import StudyIncomplete, TrueRiskError
 from truerisk.core.progress import report_progress
-from truerisk.engines.running.executors import one_thread, open_workers
-from truerisk.engines.workers.crews import Shared, versions
+from truerisk.engines.running.executors import limit_to_one_thread, open_workers
+from truerisk.engines.workers.crews import SharedCall, versions
 from truerisk.engines.workers.scheduler import BatchRun
 from truerisk.study.limits import end_child, run_batch, run_in_this_process_or_child
-from truerisk.study.queue import DEFAULT_RULES, Queue, Rules
+from truerisk.study.queue import DEFAULT_RUN_OPTIONS, Queue, StudyRunOptions
 from truerisk.study.schema import TaskOutcome
 from truerisk.study.store import Cell, Store
-from truerisk.study.tasks import SharedWork, Work
+from truerisk.study.tasks import ReplicateFunction, SharedTaskInputs
 
-COMMIT_EVERY = 0.2  # Results that arrive within so many seconds share a transaction.
+MIN_COMMIT_SECONDS = 0.2  # Results that arrive within so many seconds share a transaction.
 COMMIT_SIZE = 1_000
 # The pause between transactions is this multiple of the last duration: writing takes 5 %.
-COMMIT_PAUSE = 20.0
-COMMIT_LATEST = 1.0  # No result waits longer than so many seconds to be written.
-HEARTBEAT = 10.0
+COMMIT_PAUSE_FACTOR = 20.0
+MAX_COMMIT_SECONDS = 1.0  # No result waits longer than so many seconds to be written.
+HEARTBEAT_SECONDS = 10.0
 
 
 def run_cells(
     store: Store,
     cells: Iterable[Cell],
-    work: Work,
+    work: ReplicateFunction,
     executor: Any = None,
     *,
     arrays: Sequence[np.ndarray] = (),
-    rules: Rules = DEFAULT_RULES,
+    rules: StudyRunOptions = DEFAULT_RUN_OPTIONS,
 ) -> None:
     """Run all tasks of the given cells for which the store has no result yet.
 
@@ -47,49 +47,49 @@ def run_cells(
     if it has to stop earlier. The results found until then are stored, even after
     KeyboardInterrupt.
     """
-    queue, writer = Queue(rules), _OutcomeWriter(store, rules.unit)
+    queue, outcome_writer = Queue(rules), _OutcomeWriter(store, rules.progress_unit)
     for cell in cells:
         ended_numbers = store.ended_numbers(cell)
-        queue.add(cell, ended_numbers, store.suspects(cell))
-        writer.total += cell.n_wanted
-        writer.ended += len(ended_numbers)
+        queue.add(cell, ended_numbers, store.suspect_attempts(cell))
+        outcome_writer.total += cell.n_wanted
+        outcome_writer.ended += len(ended_numbers)
     if not queue:
         return
-    shared_work = SharedWork(work, rules.limits, arrays)
-    with open_workers(executor, StudyIncomplete) as workers:
-        is_local = workers is None
+    shared_work = SharedTaskInputs(work, rules.limits, arrays)
+    with open_workers(executor, StudyIncomplete) as worker_pool:
+        is_local = worker_pool is None
         batch_run = BatchRun(
-            workers,
-            Shared(
+            worker_pool,
+            SharedCall(
                 run_in_this_process_or_child if is_local else run_batch,
                 (shared_work,),
                 StudyIncomplete,
             ),
             queue,
         )
-        store.begin_run(1 if workers is None else workers.workers, versions())
-        writer.tell()
+        store.begin_run(1 if worker_pool is None else worker_pool.workers, versions())
+        outcome_writer.report()
         try:
             with (
                 _limit_to_one_thread() if is_local else nullcontext(),
                 closing(batch_run.results()) as batch_results,
             ):
                 for _, outcomes in batch_results:
-                    writer.fates += outcomes
+                    outcome_writer.buffered_outcomes += outcomes
                     queue.record_times(outcomes)
-                    writer.store_when_due(
+                    outcome_writer.store_when_due(
                         sum(
-                            len(submission.batch.numbers)
+                            len(submission.batch.replicate_numbers)
                             for submission in batch_run.submitted.values()
                         )
                     )
-            writer.store()
+            outcome_writer.store()
         except BaseException:
-            for outcomes in batch_run.rescued():
-                writer.fates += outcomes
+            for outcomes in batch_run.unyielded_results():
+                outcome_writer.buffered_outcomes += outcomes
             # If the disk is full, the error that is already being raised reports it.
             with suppress(TrueRiskError):
-                writer.store()
+                outcome_writer.store()
                 store.end_run()
             raise
     store.end_run()
@@ -103,7 +103,7 @@ def _limit_to_one_thread() -> Iterator[None]:
     """
     import_module("scipy.linalg")  # The limit affects only libraries that are already loaded.
     import_module("sklearn.utils.extmath")
-    with one_thread():
+    with limit_to_one_thread():
         yield
     end_child()
 
@@ -113,16 +113,16 @@ class _OutcomeWriter:
 
     def __init__(self, store: Store, unit: str) -> None:
         self.total = self.ended = 0
-        self.fates: list[TaskOutcome] = []
+        self.buffered_outcomes: list[TaskOutcome] = []
         self._store, self._unit = store, unit
         self._stored_at = time.monotonic()
         # This is the duration of the last transaction, which is mostly waiting for the disk.
         self._last_write_seconds = 0.0
 
-    def tell(self) -> None:
+    def report(self) -> None:
         report_progress(self.ended, self.total, self._unit)
 
-    def store_when_due(self, running: int) -> None:
+    def store_when_due(self, n_running: int) -> None:
         """Write the buffered outcomes if enough time has passed or enough are buffered.
 
         Tasks suspected of ending their worker are written at once, because they may end this
@@ -130,23 +130,24 @@ class _OutcomeWriter:
         """
         seconds_since_store = time.monotonic() - self._stored_at
         pause_seconds = max(
-            COMMIT_EVERY, min(COMMIT_PAUSE * self._last_write_seconds, COMMIT_LATEST)
+            MIN_COMMIT_SECONDS,
+            min(COMMIT_PAUSE_FACTOR * self._last_write_seconds, MAX_COMMIT_SECONDS),
         )
-        is_due = self.fates and (
-            seconds_since_store > pause_seconds or len(self.fates) >= COMMIT_SIZE
+        is_due = self.buffered_outcomes and (
+            seconds_since_store > pause_seconds or len(self.buffered_outcomes) >= COMMIT_SIZE
         )
         if (
             is_due
-            or seconds_since_store > HEARTBEAT
-            or not all(outcome.is_final for outcome in self.fates)
+            or seconds_since_store > HEARTBEAT_SECONDS
+            or not all(outcome.is_final for outcome in self.buffered_outcomes)
         ):
-            self.store(running)
+            self.store(n_running)
 
     def store(self, running: int = 0) -> None:
         start_time = time.monotonic()
-        self._store.save(self.fates, running=running)
-        self.ended += sum(outcome.is_final for outcome in self.fates)
-        self.fates = []
+        self._store.save(self.buffered_outcomes, running=running)
+        self.ended += sum(outcome.is_final for outcome in self.buffered_outcomes)
+        self.buffered_outcomes = []
         self._stored_at = time.monotonic()
         self._last_write_seconds = self._stored_at - start_time
-        self.tell()
+        self.report()

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.contracts import Request
-from truerisk.core.arguments import store_of
+from truerisk.core.arguments import to_store_path
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
 from truerisk.core.formats import escape_and_truncate
@@ -35,13 +35,20 @@ from truerisk.engines.workers.crews import versions
 from truerisk.plan.plan import Plan
 from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.store import Store
-from truerisk.study.values import canonical, digest_of, key_of, pack
-from truerisk.study.versions import ASSESSMENT, begin
+from truerisk.study.values import hash_array, hash_plain_value, pack_result, to_canonical_json
+from truerisk.study.versions import ASSESSMENT_STORE, initialise_store
 
-COMMIT_EVERY = 1.0  # Fits that end within so many seconds share a transaction.
+MIN_COMMIT_SECONDS = 1.0  # Fits that end within so many seconds share a transaction.
 COMMIT_SIZE = 1_000
-COMMIT_PAUSE = 20.0  # The pause is this multiple of the last transaction's duration.
-PACKAGES_COMPARED = {"builtins", "numpy", "scipy", "sklearn", "truerisk", *sys.stdlib_module_names}
+COMMIT_PAUSE_FACTOR = 20.0  # The pause is this multiple of the last transaction's duration.
+VERSION_CHECKED_PACKAGES = {
+    "builtins",
+    "numpy",
+    "scipy",
+    "sklearn",
+    "truerisk",
+    *sys.stdlib_module_names,
+}
 """Packages whose versions are compared with those of earlier runs when the store is opened.
 
 Classes and functions of other packages carry a version or hash in the key of a fit.
@@ -56,7 +63,7 @@ def open_fit_store(
     scorers: Sequence[Any] = (),
     workers: int = 1,
     mixed_versions: bool = False,
-    store_kind: str = ASSESSMENT,
+    store_kind: str = ASSESSMENT_STORE,
 ) -> Iterator[FitStoreOnDisk]:
     """Open a store file for the fits of these learners; the file is created if needed.
 
@@ -64,13 +71,15 @@ def open_fit_store(
     written when the block ends, also after an error, except after SIGKILL.
     """
     for scorer in scorers:
-        content_of(scorer, "loss")
+        to_key_content(scorer, "loss")
     learner_contents = {
         id(family): (family, *learner_content(family, name)) for name, family in learners.items()
     }
-    store_path = store_of(path)
-    with Store.write(store_path) as store:
-        begin(store, store_kind, {"name": store_path.name}, mixed_versions=mixed_versions)
+    store_path = to_store_path(path)
+    with Store.open_for_writing(store_path) as store:
+        initialise_store(
+            store, store_kind, {"name": store_path.name}, mixed_versions=mixed_versions
+        )
         store.begin_run(workers, versions())
         fit_store = FitStoreOnDisk(store, learner_contents)
         try:
@@ -121,22 +130,22 @@ class FitStoreOnDisk:
             "fits": engine,
             "learner": estimator,
             "settings": [settings[candidate] for candidate in candidates],
-            "data": self._key_of(data),
+            "data": self._data_key(data),
             "plan": plan.fingerprint,
             "response": request.response,
-            "scorer": content_of(request.scorer, "loss"),
+            "scorer": to_key_content(request.scorer, "loss"),
             "seed": seed,
         }
         if request.also:
             cell_content["also"] = [
-                [further_request.response, content_of(further_request.scorer, "loss")]
+                [further_request.response, to_key_content(further_request.scorer, "loss")]
                 for further_request in request.also
             ]
         return _FitCache(self, cell_content, plan.n_fits, len(candidates))
 
     def flush_when_due(self) -> None:
         """Write the waiting fits if there are many, or if the last write is long ago."""
-        pause_seconds = max(COMMIT_EVERY, COMMIT_PAUSE * self._last_write_seconds)
+        pause_seconds = max(MIN_COMMIT_SECONDS, COMMIT_PAUSE_FACTOR * self._last_write_seconds)
         is_due = time.monotonic() - self._stored_at > pause_seconds
         if is_due or len(self.waiting) >= COMMIT_SIZE:
             self.flush()
@@ -161,7 +170,7 @@ class FitStoreOnDisk:
             }
         outcomes = []
         for fit_cache, fit_number, fit_content, seconds in self.waiting:
-            packed_fit, cell = pack(fit_content), self.cells[fit_cache.key]
+            packed_fit, cell = pack_result(fit_content), self.cells[fit_cache.key]
             outcomes.append(
                 TaskOutcome(
                     cell.id, fit_number, State.DONE, seconds, packed_fit.text, packed_fit.npy
@@ -172,10 +181,10 @@ class FitStoreOnDisk:
         self._stored_at = time.monotonic()
         self._last_write_seconds = self._stored_at - start_time
 
-    def _key_of(self, data: Data) -> str:
+    def _data_key(self, data: Data) -> str:
         """Return the hash of a `Data` object, which is computed only once for all fits."""
         if id(data) not in self._data:
-            self._data[id(data)] = data, key_of(data_content(data))
+            self._data[id(data)] = data, hash_plain_value(data_content(data))
         return self._data[id(data)][1]
 
 
@@ -186,17 +195,17 @@ class _FitCache:
         self, fit_store: FitStoreOnDisk, content: Mapping[str, Any], n_fits: int, n_candidates: int
     ) -> None:
         self.content, self.n_fits, self.n_candidates = content, n_fits, n_candidates
-        self.key = key_of(content)
+        self.key = hash_plain_value(content)
         self._fit_store = fit_store
 
-    def stored(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    def load_fits(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
         cell = self._fit_store.cells.get(self.key)
         for fit, _, _, fit_content in () if cell is None else self._fit_store.store.results(cell):
             if fit in fits:
                 self._fit_store.n_found += self.n_candidates
                 yield fit, fit_content
 
-    def keep(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
+    def save_fit(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
         self._fit_store.waiting.append((self, fit, content, seconds))
         self._fit_store.n_added += self.n_candidates
         self._fit_store.flush_when_due()
@@ -208,8 +217,10 @@ class _FitCache:
 def learner_content(family: Family, name: str) -> tuple[Any, list[Any]]:
     """Convert the estimator and all candidate settings to plain values, for the key of a fit."""
     message_label = f"learner {escape_and_truncate(name, 40)!r}"
-    estimator = content_of(family.estimator, message_label)
-    return estimator, [content_of(dict(setting), message_label) for setting in family.candidates]
+    estimator = to_key_content(family.estimator, message_label)
+    return estimator, [
+        to_key_content(dict(setting), message_label) for setting in family.candidates
+    ]
 
 
 def data_content(data: Data) -> dict[str, Any]:
@@ -218,14 +229,14 @@ def data_content(data: Data) -> dict[str, Any]:
     The hashes depend on the memory order of arrays, which affects the last bits of results.
     """
     y = next(iter(data.targets(data.y)), data.y)  # This is the y that `fit` receives.
-    inputs = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
+    fit_inputs = {"X": data.X, "y": y, "groups": data.groups, "weights": data.sample_weight}
     table_contents = {
-        name: None if table is None else _table_content(table) for name, table in inputs.items()
+        name: None if table is None else _table_content(table) for name, table in fit_inputs.items()
     }
     fit_param_contents = {
         name: _table_content(value)
         if hasattr(value, "shape")
-        else content_of(value, f"fit's {name}")
+        else to_key_content(value, f"fit's {name}")
         for name, value in data.fit_params.items()
     }
     return {"task": data.task, **table_contents, "fit_params": fit_param_contents}
@@ -238,7 +249,7 @@ def _table_content(table: Any) -> dict[str, Any]:
         "shape": list(np.shape(table)),
     }
     if isinstance(table, np.ndarray) and not table.dtype.hasobject:
-        return table_content | {"digest": digest_of(table), "by_columns": bool(table.flags.fnc)}
+        return table_content | {"digest": hash_array(table), "by_columns": bool(table.flags.fnc)}
     column_types = getattr(table, "dtypes", getattr(getattr(table, "schema", None), "types", ()))
     return table_content | {
         "digest": digest(table),
@@ -257,10 +268,10 @@ def _column_type(column_type: Any) -> list[str]:
     return [repr(column_type), *map(repr, category_values)]
 
 
-def content_of(value: Any, message_label: str) -> Any:
+def to_key_content(value: Any, message_label: str) -> Any:
     """Convert a parameter to plain values, or raise an error that names it by `message_label`.
 
-    >>> content_of({"k": (1, 2.5), "missing": float("nan")}, "learner 'a'")
+    >>> to_key_content({"k": (1, 2.5), "missing": float("nan")}, "learner 'a'")
     {'dict': [['k', {'tuple': [1, 2.5]}], ['missing', {'float': 'nan'}]]}
     """
     if value is None or type(value) in (bool, int, str):
@@ -302,30 +313,33 @@ def content_of(value: Any, message_label: str) -> Any:
 
 def _array_content(array: np.ndarray, message_label: str) -> Any:
     if array.dtype.hasobject:
-        return {"objects": content_of(array.tolist(), message_label), "shape": list(array.shape)}
-    return {"array": digest_of(array), "shape": list(array.shape)}
+        return {
+            "objects": to_key_content(array.tolist(), message_label),
+            "shape": list(array.shape),
+        }
+    return {"array": hash_array(array), "shape": list(array.shape)}
 
 
 def _container_content(value: Any, message_label: str) -> Any:
     if type(value) is dict:
-        pairs = [
-            [content_of(k, message_label), content_of(v, _label_inside(message_label, k))]
+        key_value_pairs = [
+            [to_key_content(k, message_label), to_key_content(v, _label_inside(message_label, k))]
             for k, v in value.items()
         ]
-        return {"dict": pairs}
-    element_contents = [content_of(element, message_label) for element in value]
+        return {"dict": key_value_pairs}
+    element_contents = [to_key_content(element, message_label) for element in value]
     if type(value) is list:
         return element_contents
     return {
         type(value).__name__: element_contents
         if type(value) is tuple
-        else sorted(element_contents, key=canonical)
+        else sorted(element_contents, key=to_canonical_json)
     }
 
 
 def _contents_by_name(values: Mapping[str, Any], message_label: str) -> dict[str, Any]:
     return {
-        name: content_of(values[name], _label_inside(message_label, name))
+        name: to_key_content(values[name], _label_inside(message_label, name))
         for name in sorted(values)
     }
 
@@ -360,12 +374,12 @@ def _version_and_hash(value: Any, message_label: str) -> list[str] | None:
     Return None for packages whose version the store compares itself.
     """
     package = _module_name(value).partition(".")[0]
-    if package in PACKAGES_COMPARED:
+    if package in VERSION_CHECKED_PACKAGES:
         return None
     version = getattr(sys.modules.get(package), "__version__", None)
     version_and_hash = [version] if isinstance(version, str) else []
     try:
-        version_and_hash.append(key_of(inspect.getsource(value)))
+        version_and_hash.append(hash_plain_value(inspect.getsource(value)))
     except (OSError, TypeError):
         if not version_and_hash:
             raise _refusal(value, message_label) from None

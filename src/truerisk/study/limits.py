@@ -22,48 +22,58 @@ from typing import Any
 
 from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
-from truerisk.engines.running.executors import one_thread
-from truerisk.engines.workers.crews import Shared
-from truerisk.engines.workers.parcels import Payload, open_payload, path_of
+from truerisk.engines.running.executors import limit_to_one_thread
+from truerisk.engines.workers.crews import SharedCall
+from truerisk.engines.workers.parcels import Payload, find_payload_path, open_payload
 from truerisk.engines.workers.processes import end_with_parent
 from truerisk.study.schema import TaskOutcome
-from truerisk.study.tasks import Batch, Limits, SharedWork, failed_outcome, run_task
+from truerisk.study.tasks import (
+    ReplicateBatch,
+    SharedTaskInputs,
+    TaskLimits,
+    failed_outcome,
+    run_task,
+)
 
-THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 # A child process may take so many seconds to start and to import modules.
 MAX_START_SECONDS = 120.0
 LENGTH_BYTES = 8  # So many bytes encode the length of a reply.
 CHILD_CODE = "from truerisk.study.limits import main; main()"
 MEGABYTE = 2**20
-GRACE = 30.0  # A child whose worker was killed ends itself so many seconds after its time limit.
+GRACE_SECONDS = (
+    30.0  # A child whose worker was killed ends itself so many seconds after its time limit.
+)
 
 _thread_state = threading.local()  # Each worker process or thread has one child process.
 
 
-def run_batch(shared_work: SharedWork, batch: Batch) -> list[TaskOutcome]:
+def run_batch(shared_work: SharedTaskInputs, batch: ReplicateBatch) -> list[TaskOutcome]:
     """Run all tasks of a batch with one thread, and return their outcomes in order."""
-    for variable_name in THREADS:  # These limit libraries that are loaded later.
+    for variable_name in THREAD_VARIABLES:  # These limit libraries that are loaded later.
         os.environ.setdefault(variable_name, "1")
     if shared_work.limits:
         return run_in_this_process_or_child(shared_work, batch)
-    with one_thread():
+    with limit_to_one_thread():
         return run_in_this_process_or_child(shared_work, batch)
 
 
-def run_in_this_process_or_child(shared_work: SharedWork, batch: Batch) -> list[TaskOutcome]:
+def run_in_this_process_or_child(
+    shared_work: SharedTaskInputs, batch: ReplicateBatch
+) -> list[TaskOutcome]:
     """Run a batch without limiting threads: the caller or the child process limits them."""
     if shared_work.limits:
         if shared_work.limits.megabytes is not None and not sys.platform.startswith("linux"):
             raise Refusal(f"a limit on memory needs Linux: leave {mention('limit_megabytes')} out.")
         # A task that exceeds a limit ends its child process and fails. Other tasks are unaffected.
         return [
-            _child_of_thread(shared_work).run(batch, replicate_number)
-            for replicate_number in batch.numbers
+            _get_thread_child(shared_work).run(batch, replicate_number)
+            for replicate_number in batch.replicate_numbers
         ]
     arrays = shared_work.read_only_arrays()
     return [
-        run_task(shared_work.work, batch, replicate_number, arrays)
-        for replicate_number in batch.numbers
+        run_task(shared_work.replicate_function, batch, replicate_number, arrays)
+        for replicate_number in batch.replicate_numbers
     ]
 
 
@@ -75,10 +85,10 @@ def end_child() -> None:
         child.close()
 
 
-def _child_of_thread(shared_work: SharedWork) -> _Child:
+def _get_thread_child(shared_work: SharedTaskInputs) -> _Child:
     """Return this thread's child process; start one if it has ended or has other arrays."""
     child: _Child | None = getattr(_thread_state, "child", None)
-    if child is None or child.ended or child.order.number != shared_work.number:
+    if child is None or child.ended or child.shared_work.identifier != shared_work.identifier:
         end_child()
         child = _thread_state.child = _Child(shared_work)
     return child
@@ -87,8 +97,8 @@ def _child_of_thread(shared_work: SharedWork) -> _Child:
 class _Child:
     """A child process that runs one task at a time, within limits of time and memory."""
 
-    def __init__(self, shared_work: SharedWork) -> None:
-        self.order = shared_work
+    def __init__(self, shared_work: SharedTaskInputs) -> None:
+        self.shared_work = shared_work
         self.ended = False
         (task_reader, task_writer), (reply_reader, reply_writer) = os.pipe(), os.pipe()
         self._process = subprocess.Popen(
@@ -98,9 +108,9 @@ class _Child:
         os.close(reply_writer)
         self._tasks = Connection(task_writer, readable=False)
         self._answers = Connection(reply_reader, writable=False)
-        payload_path = path_of(shared_work)
+        payload_path = find_payload_path(shared_work)
         own_payload = (
-            Payload(Shared(run_in_this_process_or_child, (shared_work,)))
+            Payload(SharedCall(run_in_this_process_or_child, (shared_work,)))
             if payload_path is None
             else None
         )
@@ -113,10 +123,10 @@ class _Child:
             if own_payload is not None:
                 own_payload.remove()  # The child has mapped the file, which can be deleted.
 
-    def run(self, batch: Batch, replicate_number: int) -> TaskOutcome:
+    def run(self, batch: ReplicateBatch, replicate_number: int) -> TaskOutcome:
         """Run one task in the child process and return its outcome, a failure after the limit."""
         start_time = time.perf_counter()
-        seconds = self.order.limits.seconds
+        seconds = self.shared_work.limits.seconds
         self._send(batch, replicate_number)
         try:
             outcome = self._receive(seconds)
@@ -152,12 +162,12 @@ class _Child:
         """Return the child's reply, or None if it has ended; raise TimeoutError after `seconds`."""
         deadline = None if seconds is None else time.monotonic() + seconds
         try:
-            n_reply_bytes = int.from_bytes(self._bytes(LENGTH_BYTES, deadline), "big")
-            return pickle.loads(self._bytes(n_reply_bytes, deadline))
+            n_reply_bytes = int.from_bytes(self._read_bytes(LENGTH_BYTES, deadline), "big")
+            return pickle.loads(self._read_bytes(n_reply_bytes, deadline))
         except EOFError:  # The child ended before it had sent a complete reply.
             return None
 
-    def _bytes(self, n_bytes: int, deadline: float | None) -> bytes:
+    def _read_bytes(self, n_bytes: int, deadline: float | None) -> bytes:
         """Return the next `n_bytes` bytes of the child; raise TimeoutError at the deadline."""
         received_bytes = bytearray()
         while len(received_bytes) < n_bytes:
@@ -195,11 +205,11 @@ def main() -> None:
     end_with_parent(os.getppid())
     with suppress(EOFError, BrokenPipeError):  # These errors mean that the parent has ended.
         sys.path[:], payload = task_pipe.recv()  # Tasks may import modules that the parent finds.
-        (shared_work,) = open_payload(payload).parts
+        (shared_work,) = open_payload(payload).shared_arguments
         _send_reply(reply_descriptor, "ready")
         while True:
             batch, replicate_number = task_pipe.recv()
-            with one_thread():
+            with limit_to_one_thread():
                 _send_reply(
                     reply_descriptor, _run_within_limits(shared_work, batch, replicate_number)
                 )
@@ -213,20 +223,24 @@ def _send_reply(descriptor: int, reply: Any) -> None:
         remaining_bytes = remaining_bytes[os.write(descriptor, remaining_bytes) :]
 
 
-def _run_within_limits(shared_work: SharedWork, batch: Batch, replicate_number: int) -> TaskOutcome:
-    limits: Limits = shared_work.limits
+def _run_within_limits(
+    shared_work: SharedTaskInputs, batch: ReplicateBatch, replicate_number: int
+) -> TaskOutcome:
+    limits: TaskLimits = shared_work.limits
     if limits.seconds is not None and hasattr(signal, "setitimer"):
-        signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE)
+        signal.setitimer(signal.ITIMER_REAL, limits.seconds + GRACE_SECONDS)
     if limits.megabytes is None:
-        return run_task(shared_work.work, batch, replicate_number, shared_work.read_only_arrays())
+        return run_task(
+            shared_work.replicate_function, batch, replicate_number, shared_work.read_only_arrays()
+        )
     with _limit_memory(int(limits.megabytes * MEGABYTE)):
         outcome = run_task(
-            shared_work.work, batch, replicate_number, shared_work.read_only_arrays()
+            shared_work.replicate_function, batch, replicate_number, shared_work.read_only_arrays()
         )
     if outcome.error is not None and "MemoryError" in outcome.error.splitlines()[-1]:
-        sentence = f"it needed more than its limit of {limits.megabytes:.15g} MB."
+        limit_message = f"it needed more than its limit of {limits.megabytes:.15g} MB."
         return failed_outcome(
-            batch, replicate_number, outcome.seconds or 0.0, f"{outcome.error}\n{sentence}"
+            batch, replicate_number, outcome.seconds or 0.0, f"{outcome.error}\n{limit_message}"
         )
     return outcome
 
@@ -236,10 +250,10 @@ def _limit_memory(n_extra_bytes: int) -> Iterator[None]:
     """Limit this process to `n_extra_bytes` more memory than it uses now; requires Linux."""
     import resource
 
-    n_pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
+    n_used_pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
     old_limits = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(
-        resource.RLIMIT_AS, (n_pages * resource.getpagesize() + n_extra_bytes, old_limits[1])
+        resource.RLIMIT_AS, (n_used_pages * resource.getpagesize() + n_extra_bytes, old_limits[1])
     )
     try:
         yield

@@ -27,19 +27,19 @@ _held_paths: set[Path] = set()  # A record lock does not stop the process that h
 
 
 class Lock:
-    """Exclusive right to write to a store, acquired by `take` and released by `free`."""
+    """Exclusive right to write to a store, acquired by `acquire` and released by `release`."""
 
     def __init__(self, store: Path) -> None:
         self.store = store
         self.path = store.with_name(f"{store.name}.lock")
         self._file: IO[str] | None = None
 
-    def take(self) -> Lock:
+    def acquire(self) -> Lock:
         """Acquire the lock, or raise StoreLocked with the process that holds it."""
         lock_path = self.path.resolve()
         if lock_path in _held_paths:
             raise StoreLocked(f"{self.store} is in use by this very process.")
-        lock_file = self._locked_file()
+        lock_file = self._open_locked_file()
         holder = _read_holder(lock_file)
         if holder and (fcntl is None or holder.get("host") != socket.gethostname()):
             lock_file.close()  # The kernel's lock may fail on a network file system.
@@ -47,16 +47,16 @@ class Lock:
         self._file = lock_file
         _held_paths.add(lock_path)
         try:
-            _write(
+            _write_holder(
                 lock_file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()}
             )
         # If the disk is full, the lock is released, so that a later attempt can succeed.
         except OSError as error:
-            self.free()
+            self.release()
             raise StoreLocked(f"{self.path} cannot be written: {error.strerror}.") from None
         return self
 
-    def free(self) -> None:
+    def release(self) -> None:
         """Release the lock and remove its file."""
         if self._file is not None:
             if fcntl is None:  # Windows cannot remove an open file.
@@ -78,14 +78,14 @@ class Lock:
             return None
         with lock_file:
             holder = _read_holder(lock_file)
-            is_elsewhere = holder.get("host") != socket.gethostname()
+            is_on_other_host = holder.get("host") != socket.gethostname()
             return (
                 holder
-                if holder and (fcntl is None or is_elsewhere or not _try_lock(lock_file))
+                if holder and (fcntl is None or is_on_other_host or not _try_lock(lock_file))
                 else None
             )
 
-    def _locked_file(self) -> IO[str]:
+    def _open_locked_file(self) -> IO[str]:
         """Open or create the lock file and lock it; raise if another process has locked it."""
         while True:
             try:
@@ -138,7 +138,7 @@ def _read_holder(file: IO[str]) -> dict[str, Any]:
     return holder if isinstance(holder, dict) else {}
 
 
-def _write(file: IO[str], holder: dict[str, Any]) -> None:
+def _write_holder(file: IO[str], holder: dict[str, Any]) -> None:
     file.seek(0)
     file.truncate()
     file.write(json.dumps(holder) + "\n")

@@ -18,32 +18,34 @@ import numpy as np
 from truerisk.core.errors import StudyIncomplete
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.engines.workers.scheduler import Batches
+from truerisk.engines.workers.scheduler import BatchQueue
 from truerisk.study.schema import State, TaskOutcome
 from truerisk.study.store import Cell
-from truerisk.study.tasks import Batch, Limits, failed_outcome, traceback_text
+from truerisk.study.tasks import ReplicateBatch, TaskLimits, failed_outcome, traceback_text
 
-WORTH_SENDING = 0.2  # A batch should take at least so many seconds, as sending costs milliseconds.
+MIN_BATCH_SECONDS = (
+    0.2  # A batch should take at least so many seconds, as sending costs milliseconds.
+)
 MAX_BATCH_SIZE = 2_000
 # A batch counts as lost so many seconds after the time limits of its tasks.
 LOST_BATCH_SECONDS = 120.0
 
 
 @frozen
-class Rules:
+class StudyRunOptions:
     """Options of a run of a study: attempts, patience, limits, and the unit shown as progress.
 
-    A task that has ended its worker `attempts` times is quarantined. `patience` is the number of
-    seconds for which the run waits if there are no workers.
+    A task that has ended its worker `max_attempts` times is quarantined. `patience` is the number
+    of seconds for which the run waits if there are no workers.
     """
 
-    attempts: int = 3
+    max_attempts: int = 3
     patience: float = 60.0
-    limits: Limits = field(default_factory=Limits)
-    unit: str = "replicates"
+    limits: TaskLimits = field(default_factory=TaskLimits)
+    progress_unit: str = "replicates"
 
 
-DEFAULT_RULES = Rules()
+DEFAULT_RUN_OPTIONS = StudyRunOptions()
 
 
 @dataclass(eq=False)
@@ -51,30 +53,30 @@ class _CellTasks:
     """The tasks of a cell that were not yet sent to a worker, and the times of finished tasks."""
 
     cell: Cell
-    numbers: np.ndarray
+    replicate_numbers: np.ndarray
     n_taken: int = 0
     seconds: float = 0.0
     n_timed: int = 0
 
     @property
     def n_left(self) -> int:
-        return len(self.numbers) - self.n_taken
+        return len(self.replicate_numbers) - self.n_taken
 
-    def take(self, batch_size: int) -> Batch:
-        replicate_numbers = self.numbers[self.n_taken : self.n_taken + batch_size]
+    def take_batch(self, batch_size: int) -> ReplicateBatch:
+        replicate_numbers = self.replicate_numbers[self.n_taken : self.n_taken + batch_size]
         self.n_taken += len(replicate_numbers)
-        return Batch(self.cell.id, self.cell.content, tuple(replicate_numbers.tolist()))
+        return ReplicateBatch(self.cell.id, self.cell.content, tuple(replicate_numbers.tolist()))
 
 
-class Queue(Batches):
+class Queue(BatchQueue):
     """Queue of a study's tasks, from which the scheduler takes batches."""
 
-    def __init__(self, rules: Rules) -> None:
-        self.rules, self.patience = rules, rules.patience
+    def __init__(self, rules: StudyRunOptions) -> None:
+        self.run_options, self.patience = rules, rules.patience
         self._cells_with_tasks: deque[_CellTasks] = deque()
         self._tasks_of_cell: dict[int, _CellTasks] = {}
-        self._retried_batches: deque[Batch] = deque()
-        self._isolated_batches: deque[Batch] = deque()
+        self._retried_batches: deque[ReplicateBatch] = deque()
+        self._isolated_batches: deque[ReplicateBatch] = deque()
         self._losses_of_task: Counter[tuple[int, int]] = Counter()
         self._attempts_of_task: Counter[tuple[int, int]] = Counter()
         self._has_results = False
@@ -92,26 +94,28 @@ class Queue(Batches):
         self._tasks_of_cell[cell.id] = cell_tasks
         if cell_tasks.n_left:
             self._cells_with_tasks.append(cell_tasks)
-        for replicate_number, n_tries in sorted(suspects.items()):
-            self._attempts_of_task[cell.id, replicate_number] = n_tries
-            self._isolated_batches.append(Batch(cell.id, cell.content, (replicate_number,)))
+        for replicate_number, n_attempts in sorted(suspects.items()):
+            self._attempts_of_task[cell.id, replicate_number] = n_attempts
+            self._isolated_batches.append(
+                ReplicateBatch(cell.id, cell.content, (replicate_number,))
+            )
 
     def __bool__(self) -> bool:
         return bool(self._cells_with_tasks or self._retried_batches or self._isolated_batches)
 
     @override
-    def next(self) -> Batch | None:
+    def pop_batch(self) -> ReplicateBatch | None:
         if not self._cells_with_tasks:
             return self._retried_batches.popleft() if self._retried_batches else None
         cell_tasks = self._cells_with_tasks[0]
         self._cells_with_tasks.rotate(-1)
-        batch = cell_tasks.take(self._size(cell_tasks))
+        batch = cell_tasks.take_batch(self._batch_size(cell_tasks))
         if not cell_tasks.n_left:
             self._cells_with_tasks.remove(cell_tasks)
         return batch
 
     @override
-    def next_alone(self) -> Batch | None:
+    def pop_isolated_batch(self) -> ReplicateBatch | None:
         return self._isolated_batches.popleft() if self._isolated_batches else None
 
     def record_times(self, outcomes: Sequence[TaskOutcome]) -> None:
@@ -124,11 +128,11 @@ class Queue(Batches):
                 self._has_results = True
 
     @override
-    def give_back(self, batch: Batch, *, alone: bool) -> None:
+    def requeue(self, batch: ReplicateBatch, *, alone: bool) -> None:
         (self._isolated_batches if alone else self._retried_batches).append(batch)
 
-    def failed(
-        self, batch: Batch, error: BaseException, *, alone: bool
+    def handle_failed_batch(
+        self, batch: ReplicateBatch, error: BaseException, *, alone: bool
     ) -> list[TaskOutcome] | None:
         """Handle an error of the executor: return the failed outcome, or None to retry the batch.
 
@@ -136,46 +140,52 @@ class Queue(Batches):
         alone. That task has failed.
         """
         if isinstance(error, StudyIncomplete | CancelledError):
-            self.give_back(batch, alone=alone)
+            self.requeue(batch, alone=alone)
             raise error if isinstance(error, StudyIncomplete) else self.no_workers_error(error)
         if not self._has_results or not isinstance(error, Exception):
             raise StudyIncomplete(
                 f"the executor cannot run the tasks ({type(error).__name__}: {error}): all workers "
                 "need truerisk and what the study imports."
             ) from error
-        if len(batch.numbers) > 1:
+        if len(batch.replicate_numbers) > 1:
             self._retried_batches.extend(_split_into_halves(batch))
             return None
-        return [failed_outcome(batch, batch.numbers[0], 0.0, traceback_text(error))]
+        return [failed_outcome(batch, batch.replicate_numbers[0], 0.0, traceback_text(error))]
 
-    def blame(
-        self, batch: Batch, error: BaseException | None = None, *, deaths: int = 1, alone: bool
+    def handle_lost_batch(
+        self,
+        batch: ReplicateBatch,
+        error: BaseException | None = None,
+        *,
+        deaths: int = 1,
+        alone: bool,
     ) -> list[TaskOutcome]:
         """Return the outcomes of tasks whose worker ended: each is suspected or quarantined."""
-        if alone and len(batch.numbers) == 1:
-            return [self._tried_alone(batch, deaths)]
-        if not alone and not self._was_lost_twice(batch):
+        if alone and len(batch.replicate_numbers) == 1:
+            return [self._handle_isolated_loss(batch, deaths)]
+        if not alone and not self._is_second_loss(batch):
             self._retried_batches.extend(_split_into_halves(batch))
         # The tasks are run one by one, as a new worker costs more time than a small batch.
         else:
             self._isolated_batches.extend(
-                Batch(batch.cell, batch.content, (replicate_number,))
-                for replicate_number in batch.numbers
+                ReplicateBatch(batch.cell_number, batch.cell_content, (replicate_number,))
+                for replicate_number in batch.replicate_numbers
             )
         return [
-            _suspected_outcome(batch, replicate_number, 0) for replicate_number in batch.numbers
+            _suspected_outcome(batch, replicate_number, 0)
+            for replicate_number in batch.replicate_numbers
         ]
 
-    def time_limit_of(self, batch: Batch, ahead: int) -> float | None:
+    def time_limit(self, batch: ReplicateBatch, ahead: int) -> float | None:
         """Return the seconds after which a batch counts as lost, or None without a time limit.
 
         `ahead` is the number of batches that the same worker may have to run before it.
         """
-        seconds = self.rules.limits.seconds
+        seconds = self.run_options.limits.seconds
         return (
             None
             if seconds is None
-            else (1 + ahead) * len(batch.numbers) * seconds + LOST_BATCH_SECONDS
+            else (1 + ahead) * len(batch.replicate_numbers) * seconds + LOST_BATCH_SECONDS
         )
 
     @override
@@ -189,33 +199,33 @@ class Queue(Batches):
             "was found is stored; give a new one and run again, or a number of workers."
         )
 
-    def _tried_alone(self, batch: Batch, deaths: int) -> TaskOutcome:
-        (replicate_number,) = batch.numbers
-        self._attempts_of_task[batch.cell, replicate_number] += deaths
-        n_tries = self._attempts_of_task[batch.cell, replicate_number]
-        if n_tries < self.rules.attempts:
+    def _handle_isolated_loss(self, batch: ReplicateBatch, deaths: int) -> TaskOutcome:
+        (replicate_number,) = batch.replicate_numbers
+        self._attempts_of_task[batch.cell_number, replicate_number] += deaths
+        n_attempts = self._attempts_of_task[batch.cell_number, replicate_number]
+        if n_attempts < self.run_options.max_attempts:
             self._isolated_batches.append(batch)
-            return _suspected_outcome(batch, replicate_number, n_tries)
-        reason = f"its worker ended {n_tries} times, each time with no other task in flight."
+            return _suspected_outcome(batch, replicate_number, n_attempts)
+        reason = f"its worker ended {n_attempts} times, each time with no other task in flight."
         return TaskOutcome(
-            batch.cell,
+            batch.cell_number,
             replicate_number,
             State.QUARANTINED,
-            attempts=n_tries,
+            attempts=n_attempts,
             error=f"quarantined: {reason}",
         )
 
-    def _was_lost_twice(self, batch: Batch) -> bool:
+    def _is_second_loss(self, batch: ReplicateBatch) -> bool:
         """Count a lost worker for each task of a batch; return True if a task has lost two."""
         self._losses_of_task.update(
-            (batch.cell, replicate_number) for replicate_number in batch.numbers
+            (batch.cell_number, replicate_number) for replicate_number in batch.replicate_numbers
         )
         return any(
-            self._losses_of_task[batch.cell, replicate_number] > 1
-            for replicate_number in batch.numbers
+            self._losses_of_task[batch.cell_number, replicate_number] > 1
+            for replicate_number in batch.replicate_numbers
         )
 
-    def _size(self, cell_tasks: _CellTasks) -> int:
+    def _batch_size(self, cell_tasks: _CellTasks) -> int:
         if not self.slots or not cell_tasks.n_timed:
             return 1
         mean_seconds = max(cell_tasks.seconds / cell_tasks.n_timed, 1e-6)
@@ -223,18 +233,26 @@ class Queue(Batches):
             sum(other_tasks.n_left for other_tasks in self._cells_with_tasks) // (2 * self.slots)
             + 1
         )
-        return max(1, min(round(WORTH_SENDING / mean_seconds), fair_batch_size, MAX_BATCH_SIZE))
+        return max(1, min(round(MIN_BATCH_SECONDS / mean_seconds), fair_batch_size, MAX_BATCH_SIZE))
 
 
-def _split_into_halves(batch: Batch) -> Iterable[Batch]:
-    middle_index = len(batch.numbers) // 2
-    halves = (batch.numbers[:middle_index], batch.numbers[middle_index:])
+def _split_into_halves(batch: ReplicateBatch) -> Iterable[ReplicateBatch]:
+    middle_index = len(batch.replicate_numbers) // 2
+    halves = (batch.replicate_numbers[:middle_index], batch.replicate_numbers[middle_index:])
     return [
-        Batch(batch.cell, batch.content, half_numbers) for half_numbers in halves if half_numbers
+        ReplicateBatch(batch.cell_number, batch.cell_content, half_numbers)
+        for half_numbers in halves
+        if half_numbers
     ]
 
 
-def _suspected_outcome(batch: Batch, replicate_number: int, n_tries: int) -> TaskOutcome:
+def _suspected_outcome(
+    batch: ReplicateBatch, replicate_number: int, n_attempts: int
+) -> TaskOutcome:
     return TaskOutcome(
-        batch.cell, replicate_number, State.SUSPECT, attempts=n_tries, error="its worker ended"
+        batch.cell_number,
+        replicate_number,
+        State.SUSPECT,
+        attempts=n_attempts,
+        error="its worker ended",
     )

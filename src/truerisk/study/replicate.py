@@ -20,34 +20,34 @@ import numpy as np
 from truerisk.contracts import Method
 from truerisk.core.errors import BadData, UnknownName
 from truerisk.core.family import Family
-from truerisk.core.formats import without_folders
+from truerisk.core.formats import strip_folders
 from truerisk.core.frozen import frozen
-from truerisk.core.plain_values import to_plain
+from truerisk.core.plain_values import to_json_value
 from truerisk.core.registry import check_known
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import Computed, compute, curve_of
-from truerisk.methods.words import as_method, method_by
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import Computation, compute_risks, to_risk_curve
+from truerisk.methods.words import as_method, method_from_name
 from truerisk.results.results import RiskCurve
-from truerisk.study.spec import known_learners, known_problems, options_of
-from truerisk.study.values import key_of, seed_of
+from truerisk.study.spec import load_learners_module, load_problem_registry, method_options
+from truerisk.study.values import derive_seed, hash_plain_value
 
 MAX_NOTES = 3  # So many warnings of a replicate are stored at most.
 # So many true risks are cached for other methods on the same data and learner.
-MAX_CACHED_TRUTHS = 50_000
+MAX_CACHED_TRUE_RISKS = 50_000
 
-Truth = tuple[float | None, float | None, tuple[str, ...]]
-_TRUTH_FIELDS = ("problem", "size", "learner", "scoring", "n_test", "seed")
-_truths: dict[str, Truth] = {}
+TrueRisk = tuple[float | None, float | None, tuple[str, ...]]
+_TRUE_RISK_FIELDS = ("problem", "size", "learner", "scoring", "n_test", "seed")
+_true_risk_cache: dict[str, TrueRisk] = {}
 
 
 @frozen(eq=False)
-class Drawn:
+class ReplicateData:
     """Training rows of a replicate, and fresh rows that measure the true risk (None without)."""
 
     X: np.ndarray
     y: np.ndarray
-    fresh_rows: np.ndarray | None
-    fresh_labels: np.ndarray | None
+    fresh_features: np.ndarray | None
+    fresh_y: np.ndarray | None
 
     @property
     def task(self) -> Any:
@@ -55,12 +55,12 @@ class Drawn:
         return "classification" if self.y.dtype.kind != "f" else "regression"
 
 
-def replicate(
+def compute_replicate(
     cell_content: Mapping[str, Any], replicate_number: int, arrays: Sequence[np.ndarray] = ()
 ) -> dict[str, Any]:
     """Compute one replicate of a cell: the risk estimate, its interval and the true risk."""
-    drawn_rows = draw(cell_content, replicate_number, arrays)
-    family = family_of(cell_content, drawn_rows)
+    replicate_data = draw_replicate_data(cell_content, replicate_number, arrays)
+    learner_family = build_family(cell_content, replicate_data)
     problem_options = {
         "scoring": cell_content["scoring"],
         "rule": cell_content["rule"],
@@ -70,34 +70,43 @@ def replicate(
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         start_time = time.perf_counter()
-        method, interval_name = method_of(cell_content)
-        problem = problem_of_call(
-            family, drawn_rows.X, drawn_rows.y, interval=interval_name, **problem_options
+        method, interval_name = build_method(cell_content)
+        problem = problem_from_arguments(
+            learner_family,
+            replicate_data.X,
+            replicate_data.y,
+            interval=interval_name,
+            **problem_options,
         )
-        computed_evaluation = compute(problem, method)
-        curve = curve_of(computed_evaluation)
+        computed_evaluation = compute_risks(problem, method)
+        risk_curve = to_risk_curve(computed_evaluation)
         seconds = time.perf_counter() - start_time
         chosen_candidate = _find_chosen_candidate(
-            computed_evaluation, curve, drawn_rows, problem_options
+            computed_evaluation, risk_curve, replicate_data, problem_options
         )
-    risk_estimate = curve[curve.best] if curve.procedure is None else curve.procedure
+    risk_estimate = (
+        risk_curve[risk_curve.best] if risk_curve.procedure is None else risk_curve.procedure
+    )
     interval = risk_estimate.interval
-    truth_key = key_of(
+    true_risk_key = hash_plain_value(
         [
-            [cell_content[field_name] for field_name in _TRUTH_FIELDS],
+            [cell_content[field_name] for field_name in _TRUE_RISK_FIELDS],
             replicate_number,
             chosen_candidate,
         ]
     )
-    measured_truth = _truths.get(truth_key)
-    if measured_truth is None:
-        if len(_truths) >= MAX_CACHED_TRUTHS:
-            _truths.clear()
-        measured_truth = _truths[truth_key] = _measure_truth(
-            family, chosen_candidate, drawn_rows, problem_options
+    measured_risk = _true_risk_cache.get(true_risk_key)
+    if measured_risk is None:
+        if len(_true_risk_cache) >= MAX_CACHED_TRUE_RISKS:
+            _true_risk_cache.clear()
+        measured_risk = _true_risk_cache[true_risk_key] = _measure_true_risk(
+            learner_family, chosen_candidate, replicate_data, problem_options
         )
-    true_risk, true_risk_std_error, truth_notes = measured_truth
-    notes = [*(without_folders(str(warning.message)) for warning in caught_warnings), *truth_notes]
+    true_risk, true_risk_std_error, true_risk_warnings = measured_risk
+    notes = [
+        *(strip_folders(str(warning.message)) for warning in caught_warnings),
+        *true_risk_warnings,
+    ]
     return {
         "value": risk_estimate.value,
         "std_error": risk_estimate.std_error,
@@ -106,7 +115,7 @@ def replicate(
         "interval": None if interval is None else interval.method,
         "truth": true_risk,
         "truth_error": true_risk_std_error,
-        "chosen": to_plain(dict(family.candidates[chosen_candidate])),
+        "chosen": to_json_value(dict(learner_family.candidates[chosen_candidate])),
         "n_fits": risk_estimate.n_fits,
         "engine": risk_estimate.engine,
         "target": risk_estimate.target,
@@ -123,15 +132,17 @@ def _seed_of_replicate(purpose: str, cell_content: Mapping[str, Any], replicate_
     It does not depend on the learner, the method or the name that the user gave to the problem.
     """
     problem = {name: value for name, value in cell_content["problem"].items() if name != "name"}
-    return seed_of(purpose, problem, cell_content["size"], cell_content["seed"], replicate_number)
+    return derive_seed(
+        purpose, problem, cell_content["size"], cell_content["seed"], replicate_number
+    )
 
 
 # ---------------------------------------------------------------- data
 
 
-def draw(
+def draw_replicate_data(
     cell_content: Mapping[str, Any], replicate_number: int, arrays: Sequence[np.ndarray] = ()
-) -> Drawn:
+) -> ReplicateData:
     """Draw the data of a replicate, which learner and method do not affect."""
     seed = _seed_of_replicate("data", cell_content, replicate_number)
     # The rows of the table that are not drawn for training measure the true risk.
@@ -139,25 +150,27 @@ def draw(
         X, y = arrays
         shuffled_rows = np.random.default_rng(seed).permutation(len(y))
         training_rows, fresh_rows = np.split(shuffled_rows, [cell_content["size"]])
-        return Drawn(
+        return ReplicateData(
             X[training_rows],
             y[training_rows],
             *((X[fresh_rows], y[fresh_rows]) if len(fresh_rows) else (None, None)),
         )
-    generate = generator(cell_content["problem"])
+    generate = get_data_generator(cell_content["problem"])
     X, y = generate(cell_content["size"], random_state=seed)
     fresh_data = generate(
         cell_content["n_test"],
         random_state=_seed_of_replicate("test", cell_content, replicate_number),
     )
-    return Drawn(np.asarray(X), np.asarray(y), np.asarray(fresh_data[0]), np.asarray(fresh_data[1]))
+    return ReplicateData(
+        np.asarray(X), np.asarray(y), np.asarray(fresh_data[0]), np.asarray(fresh_data[1])
+    )
 
 
-def generator(problem: Mapping[str, Any]) -> Any:
+def get_data_generator(problem: Mapping[str, Any]) -> Any:
     """Return the function of a problem that draws rows: `f(n, random_state=seed)` returns X, y."""
     if "import" in problem:
         return _import_and_call(problem["import"])
-    data_generator = known_problems().load(problem["word"])
+    data_generator = load_problem_registry().load(problem["word"])
     generator_options = {
         name: value for name, value in problem.items() if name not in ("name", "word")
     }
@@ -194,7 +207,7 @@ def _import_and_call(import_path: str) -> Any:
 # ---------------------------------------------------------------- method, learner and truth
 
 
-def method_of(cell_content: Mapping[str, Any]) -> tuple[Method, str | None]:
+def build_method(cell_content: Mapping[str, Any]) -> tuple[Method, str | None]:
     """Return the method of a cell, and the name of the requested interval.
 
     The name is None for the method's own interval.
@@ -203,9 +216,9 @@ def method_of(cell_content: Mapping[str, Any]) -> tuple[Method, str | None]:
     if isinstance(method_entry, str):
         return as_method(method_entry), None
     if "import" not in method_entry:
-        return method_by(method_entry["word"], options_of(method_entry)), method_entry.get(
-            "interval"
-        )
+        return method_from_name(
+            method_entry["word"], method_options(method_entry)
+        ), method_entry.get("interval")
     imported_method = _import_and_call(method_entry["import"])
     if not isinstance(imported_method, Method):
         raise UnknownName(
@@ -214,7 +227,7 @@ def method_of(cell_content: Mapping[str, Any]) -> tuple[Method, str | None]:
     return imported_method, method_entry.get("interval")
 
 
-def family_of(cell_content: Mapping[str, Any], drawn_rows: Drawn) -> Family:
+def build_family(cell_content: Mapping[str, Any], replicate_data: ReplicateData) -> Family:
     """Return the learner of a cell with its candidates, which may depend on the number of rows."""
     learner_entry = cell_content["learner"]
     if "import" in learner_entry:
@@ -225,12 +238,12 @@ def family_of(cell_content: Mapping[str, Any], drawn_rows: Drawn) -> Family:
             else Family.from_grid(imported_learner)
         )
     columns = cell_content["problem"].get("columns", {})
-    pipeline, grid = known_learners().learner(
+    pipeline, grid = load_learners_module().learner(
         learner_entry["word"],
-        drawn_rows.task,
-        n_rows=len(drawn_rows.y),
-        n_features=drawn_rows.X.shape[1],
-        n_classes=cell_content["problem"].get("n_classes") or len(np.unique(drawn_rows.y)),
+        replicate_data.task,
+        n_rows=len(replicate_data.y),
+        n_features=replicate_data.X.shape[1],
+        n_classes=cell_content["problem"].get("n_classes") or len(np.unique(replicate_data.y)),
         **columns,
     )
     if "grid" in learner_entry:
@@ -241,9 +254,9 @@ def family_of(cell_content: Mapping[str, Any], drawn_rows: Drawn) -> Family:
 
 
 def _find_chosen_candidate(
-    computed_evaluation: Computed,
-    curve: RiskCurve,
-    drawn_rows: Drawn,
+    computed_evaluation: Computation,
+    risk_curve: RiskCurve,
+    replicate_data: ReplicateData,
     problem_options: Mapping[str, Any],
 ) -> int:
     """Return the index of the candidate whose fit on all training rows the estimate refers to.
@@ -253,33 +266,40 @@ def _find_chosen_candidate(
     """
     inner_method = getattr(computed_evaluation.method, "inner", None)
     family = computed_evaluation.problem.family
-    if inner_method is None or curve.procedure is None or len(family) == 1:
-        return curve.best
-    return curve_of(
-        compute(
-            problem_of_call(family, drawn_rows.X, drawn_rows.y, **problem_options), inner_method
+    if inner_method is None or risk_curve.procedure is None or len(family) == 1:
+        return risk_curve.best
+    return to_risk_curve(
+        compute_risks(
+            problem_from_arguments(family, replicate_data.X, replicate_data.y, **problem_options),
+            inner_method,
         )
     ).best
 
 
-def _measure_truth(
-    family: Family, chosen_candidate: int, drawn_rows: Drawn, problem_options: Mapping[str, Any]
-) -> Truth:
+def _measure_true_risk(
+    family: Family,
+    chosen_candidate: int,
+    replicate_data: ReplicateData,
+    problem_options: Mapping[str, Any],
+) -> TrueRisk:
     """Return the risk of the chosen candidate on fresh rows, its standard error, and warnings."""
-    if drawn_rows.fresh_rows is None or drawn_rows.fresh_labels is None:
+    if replicate_data.fresh_features is None or replicate_data.fresh_y is None:
         return None, None, ()
     single_candidate = Family(family.estimator, (family.candidates[chosen_candidate],))
-    n_training, n_all_rows = len(drawn_rows.y), len(drawn_rows.y) + len(drawn_rows.fresh_labels)
-    X, y = (
-        np.vstack([drawn_rows.X, drawn_rows.fresh_rows]),
-        np.concatenate([drawn_rows.y, drawn_rows.fresh_labels]),
+    n_training, n_all_rows = (
+        len(replicate_data.y),
+        len(replicate_data.y) + len(replicate_data.fresh_y),
     )
-    training_and_fresh_rows = [(np.arange(n_training), np.arange(n_training, n_all_rows))]
+    X, y = (
+        np.vstack([replicate_data.X, replicate_data.fresh_features]),
+        np.concatenate([replicate_data.y, replicate_data.fresh_y]),
+    )
+    train_test_splits = [(np.arange(n_training), np.arange(n_training, n_all_rows))]
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
-        risk_estimate = curve_of(
-            compute(
-                problem_of_call(single_candidate, X, y, **problem_options), training_and_fresh_rows
+        risk_estimate = to_risk_curve(
+            compute_risks(
+                problem_from_arguments(single_candidate, X, y, **problem_options), train_test_splits
             )
         )[0]
     if risk_estimate.value is None:
@@ -287,5 +307,5 @@ def _measure_truth(
     return (
         risk_estimate.value,
         risk_estimate.std_error,
-        tuple(without_folders(str(warning.message)) for warning in caught_warnings),
+        tuple(strip_folders(str(warning.message)) for warning in caught_warnings),
     )

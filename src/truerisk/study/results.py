@@ -24,29 +24,29 @@ import numpy as np
 
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadStore, MissingExtra, UnknownName
-from truerisk.core.formats import number, seconds
+from truerisk.core.formats import format_number, format_seconds
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import suggestion_for
-from truerisk.core.tables import Block, frame_of_rows, text_table
+from truerisk.core.tables import Block, frame_from_rows, text_table
 from truerisk.results.door import load_from_package
-from truerisk.results.records import UNWRITTEN, Count, Record, Share, Size
+from truerisk.results.records import UNWRITTEN, Count, NonNegative, Record, Share
 from truerisk.results.writing import write_file
-from truerisk.study.competitors import Replicates, compare_study, place_of
+from truerisk.study.competitors import StudyReplicates, cell_key, compare_study
 from truerisk.study.store import Cell, Store
-from truerisk.study.versions import refuse_fits
+from truerisk.study.versions import refuse_store_of_fits
 
 RESULT_FIELDS = (
     "value", "std_error", "low", "high", "interval", "truth", "truth_error", "chosen", "n_fits",
     "engine", "target", "notes", "value_is_score",
     "truth_is_score",
 )  # fmt: skip
-ROWS_OF_TABLES = "rows of tables"
+TABLE_SIZES_KEY = "rows of tables"
 
 
-def rows_of(store: Store) -> Iterator[dict[str, Any]]:
+def iterate_result_rows(store: Store) -> Iterator[dict[str, Any]]:
     """Yield every result of a study, cell by cell, as one flat dict that may contain arrays."""
-    refuse_fits(store)
+    refuse_store_of_fits(store)
     for cell in store.cells():
         cell_names = _cell_names(cell)
         for replicate, task_seconds, reported_seconds, result_content in store.results(cell):
@@ -70,11 +70,11 @@ def _cell_names(cell: Cell) -> dict[str, Any]:
         "problem": cell_content["problem"]["name"],
         "size": cell_content["size"],
         "learner": cell_content["learner"]["name"],
-        "method": name_of_method(cell_content),
+        "method": get_method_name(cell_content),
     }
 
 
-def name_of_method(cell_content: Mapping[str, Any]) -> str:
+def get_method_name(cell_content: Mapping[str, Any]) -> str:
     """Return the name of a cell's method in tables: the user's name for it, or its short name."""
     method = cell_content["method"]
     return str(method if isinstance(method, str) else method["name"])
@@ -92,16 +92,16 @@ class CellSummary(TypedDict):
     value: float | None
     truth: float | None
     bias: float | None
-    bias_error: Size | None
-    rmse: Size | None
+    bias_error: NonNegative | None
+    rmse: NonNegative | None
     intervals: Count
     coverage: Share | None
-    coverage_error: Size | None
+    coverage_error: NonNegative | None
     coverage_Err: Share | None
     coverage_Err_XY: Share | None
-    width: Size | None
-    n_fits: Size | None
-    seconds: Size | None
+    width: NonNegative | None
+    n_fits: NonNegative | None
+    seconds: NonNegative | None
 
 
 @frozen(eq=False)
@@ -122,11 +122,11 @@ class StudyResults(Record):
 
     def to_frame(self) -> Any:
         """Return a data frame with a row per replicate (pandas, or polars if that is missing)."""
-        return frame_of_rows(self.rows)
+        return frame_from_rows(self.rows)
 
     def summary(self) -> Any:
         """Return a data frame with a row per cell: bias, RMSE, coverage, cost, standard errors."""
-        return frame_of_rows(self.cells)
+        return frame_from_rows(self.cells)
 
     # In other result classes the first argument is `ax`. Here the quantity has to be named.
     def plot(self, what: str = "bias", ax: Any = None) -> Any:  # type: ignore[override]
@@ -162,7 +162,7 @@ class StudyResults(Record):
             `truerisk.compare_many`.
         """
         requested_factors = {"size": size, "learner": learner, "method": method}
-        study_replicates = Replicates(self.name, self.rows, self.designs)
+        study_replicates = StudyReplicates(self.name, self.rows, self.designs)
         return compare_study(study_replicates, of, by, requested_factors, terms)
 
     def __len__(self) -> int:
@@ -183,35 +183,36 @@ class StudyResults(Record):
 
     def _notes_on_missing(self) -> Iterator[str]:
         """Yield a sentence for each cell that lacks replicates or intervals of replicates."""
-        n_replicates_by_cell = {place_of(cell): cell["replicates"] for cell in self.cells}
-        for design in self.designs:
-            if "problem" not in design:
+        n_replicates_by_cell = {cell_key(cell): cell["replicates"] for cell in self.cells}
+        for requested_cell in self.designs:
+            if "problem" not in requested_cell:
                 continue  # Stores of published experiments have no problems.
-            n_done = n_replicates_by_cell.get(place_of(design), 0)
-            if n_done < design["wanted"]:
+            n_done = n_replicates_by_cell.get(cell_key(requested_cell), 0)
+            if n_done < requested_cell["wanted"]:
                 yield (
-                    f"{_cell_as_text(design)}: {n_done} of {design['wanted']} replicates were "
+                    f"{_cell_as_text(requested_cell)}: {n_done} of {requested_cell['wanted']} "
+                    "replicates were "
                     "found."
                 )
         for cell in self.cells:
             if 0 < cell["intervals"] < cell["replicates"]:
-                interval_count = f"{cell['intervals']} of {cell['replicates']}"
+                interval_count_text = f"{cell['intervals']} of {cell['replicates']}"
                 yield (
-                    f"{_cell_as_text(cell)}: {interval_count} replicates have an interval; "
+                    f"{_cell_as_text(cell)}: {interval_count_text} replicates have an interval; "
                     "coverage is theirs."
                 )
 
 
 def _cell_as_text(cell: Mapping[str, Any]) -> str:
-    return ", ".join(map(str, place_of(cell)))
+    return ", ".join(map(str, cell_key(cell)))
 
 
-def collect(store: Store) -> StudyResults:
+def collect_results(store: Store) -> StudyResults:
     """Return all results of the study that a store contains."""
-    rows = tuple(rows_of(store))
+    rows = tuple(iterate_result_rows(store))
     rows_by_cell: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for row in rows:
-        rows_by_cell.setdefault(place_of(row), []).append(row)
+        rows_by_cell.setdefault(cell_key(row), []).append(row)
     cells = tuple(_summarise_cell(cell_rows) for cell_rows in rows_by_cell.values())
     return StudyResults(
         store.read_note("name") or "study", cells, rows, tuple(_requested_cells(store))
@@ -225,20 +226,20 @@ def _requested_cells(store: Store) -> Iterator[dict[str, Any]]:
     The correlation of two replicates is the share of these test rows (Nadeau and Bengio 2003).
     """
     try:
-        n_rows_by_table = dict(json.loads(store.read_note(ROWS_OF_TABLES) or "{}"))
+        n_rows_by_table = dict(json.loads(store.read_note(TABLE_SIZES_KEY) or "{}"))
     except ValueError as error:
-        raise BadStore(f"{store.path}: {ROWS_OF_TABLES} cannot be read ({error}).") from None
+        raise BadStore(f"{store.path}: {TABLE_SIZES_KEY} cannot be read ({error}).") from None
     for cell in store.cells():
         cell_names = _cell_names(cell)
         n_table_rows = n_rows_by_table.get(cell_names["problem"])
-        is_table = "data" in cell.content["problem"]
+        is_fixed_table = "data" in cell.content["problem"]
         test_share = (
             None if n_table_rows is None else (n_table_rows - cell_names["size"]) / n_table_rows
         )
         yield {
             **cell_names,
             "wanted": cell.n_wanted,
-            "correlation": test_share if is_table else 0.0,
+            "correlation": test_share if is_fixed_table else 0.0,
         }
 
 
@@ -259,7 +260,7 @@ def _summarise_cell(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
         estimates - (true_risks if np.isfinite(target_values).any() else target_values)
     )
     coverage, coverage_error = _mean_and_std_error(
-        _is_covered(lower_limits, upper_limits, target_values)
+        _coverage_indicators(lower_limits, upper_limits, target_values)
     )
     mean_squared_error, _ = _mean_and_std_error((estimates - target_values) ** 2)
     return {
@@ -278,18 +279,18 @@ def _summarise_cell(rows: Sequence[Mapping[str, Any]]) -> CellSummary:
         "coverage": coverage,
         "coverage_error": coverage_error,
         "coverage_Err": _mean_and_std_error(
-            _is_covered(lower_limits, upper_limits, mean_true_risks)
+            _coverage_indicators(lower_limits, upper_limits, mean_true_risks)
         )[0],
-        "coverage_Err_XY": _mean_and_std_error(_is_covered(lower_limits, upper_limits, true_risks))[
-            0
-        ],
+        "coverage_Err_XY": _mean_and_std_error(
+            _coverage_indicators(lower_limits, upper_limits, true_risks)
+        )[0],
         "width": _mean_and_std_error(upper_limits - lower_limits)[0],
         "n_fits": _mean_and_std_error(_column_values(rows, "n_fits"))[0],
         "seconds": _mean_and_std_error(_column_values(rows, "seconds"))[0],
     }
 
 
-def _is_covered(
+def _coverage_indicators(
     lower_limits: np.ndarray, upper_limits: np.ndarray, target_values: np.ndarray
 ) -> np.ndarray:
     """Return 1 where an interval covers its target value, 0 where not, NaN if one is missing."""
@@ -323,8 +324,9 @@ def _mean_and_std_error(values: np.ndarray) -> tuple[float | None, float | None]
 def _format_cell(cell: Mapping[str, Any]) -> list[str]:
     return [
         str(cell["problem"]), str(cell["size"]), str(cell["learner"]), str(cell["method"]),
-        str(cell["replicates"]), number(cell["bias"]), number(cell["bias_error"]),
-        number(cell["rmse"]), number(cell["coverage"], 3), seconds(cell["seconds"]),
+        str(cell["replicates"]), format_number(cell["bias"]), format_number(cell["bias_error"]),
+        format_number(cell["rmse"]), format_number(cell["coverage"], 3),
+            format_seconds(cell["seconds"]),
     ]  # fmt: skip
 
 
@@ -332,18 +334,19 @@ Rows = Iterable[Mapping[str, Any]]
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
-def export(rows: Rows, path: str | os.PathLike[str], file_format: str) -> int:
+def export_rows(rows: Rows, path: str | os.PathLike[str], file_format: str) -> int:
     """Write rows to a Parquet, CSV or JSON lines file, and return the number of rows.
 
     The columns are those of the first row. An existing file is replaced only when the new file is
     complete.
     """
-    if file_format not in FORMATS:
+    if file_format not in WRITERS_BY_FORMAT:
         raise UnknownName(
-            f"there is no format {file_format!r}{suggestion_for(file_format, FORMATS) or '.'} "
-            f"Known: {', '.join(FORMATS)}."
+            f"there is no format "
+            f"{file_format!r}{suggestion_for(file_format, WRITERS_BY_FORMAT) or '.'} "
+            f"Known: {', '.join(WRITERS_BY_FORMAT)}."
         )
-    return write_file(path, partial(FORMATS[file_format], rows))
+    return write_file(path, partial(WRITERS_BY_FORMAT[file_format], rows))
 
 
 def _write_parquet(rows: Rows, path: Path) -> int:
@@ -400,9 +403,9 @@ def _to_json_value(value: Any) -> Any:
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, list):
-        return [_to_json_value(v) for v in value]
+        return [_to_json_value(element) for element in value]
     if isinstance(value, dict):
-        return {name: _to_json_value(v) for name, v in value.items()}
+        return {name: _to_json_value(element) for name, element in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -410,7 +413,7 @@ def _escape_formula(value: Any) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_STARTS) else value
 
 
-FORMATS: dict[str, Callable[[Rows, Path], int]] = {
+WRITERS_BY_FORMAT: dict[str, Callable[[Rows, Path], int]] = {
     "parquet": _write_parquet,
     "csv": _write_csv,
     "jsonl": _write_json_lines,

@@ -10,15 +10,15 @@ from truerisk.core.errors import BadStore
 from truerisk.core.frozen import frozen
 
 APPLICATION_ID = 0x74727374  # This application id, "trst", marks an SQLite file as a store.
-VERSION = 2
-OLDEST = 2
+STORE_VERSION = 2
+OLDEST_READABLE_VERSION = 2
 """The oldest store version that can be read. truerisk 0.1 wrote version 1."""
-HEADER = b"SQLite format 3\x00"
+SQLITE_HEADER = b"SQLite format 3\x00"
 HEADER_BYTES = 100
 
 # In the table `task`, `id` is `TaskOutcome.task_id`, and `state` is a `State`.
 # In the table `result`, `cost` is the number of seconds that the replicate itself reports.
-TABLES = """
+CREATE_TABLES_SQL = """
 CREATE TABLE study (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE cell (
     id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, wanted INTEGER NOT NULL, content TEXT NOT NULL
@@ -39,7 +39,7 @@ CREATE TABLE run (
 MIGRATIONS: dict[int, str] = {}
 
 
-def refuse_other_files(path: Path) -> None:
+def check_is_sqlite_file(path: Path) -> None:
     """Raise BadStore if `path` is not an SQLite file, judging by its first bytes."""
     # Pipes are refused first, because opening one would wait forever.
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -49,7 +49,7 @@ def refuse_other_files(path: Path) -> None:
             first_bytes = file.read(HEADER_BYTES)
     except OSError as error:
         raise BadStore(f"{path}: {error.strerror or error}.") from None
-    if not first_bytes.startswith(HEADER[: len(first_bytes)]):
+    if not first_bytes.startswith(SQLITE_HEADER[: len(first_bytes)]):
         raise BadStore(f"{path} is no store of truerisk: it is no SQLite file.")
     # If the journal of an interrupted write exists, SQLite repairs a file that is cut off.
     if 0 < len(first_bytes) < HEADER_BYTES and not path.with_name(f"{path.name}-journal").exists():
@@ -63,11 +63,11 @@ def is_empty(connection: sqlite3.Connection) -> bool:
     return not n_tables and not application_id
 
 
-def create(connection: sqlite3.Connection) -> None:
+def create_tables(connection: sqlite3.Connection) -> None:
     """Create the tables of an empty store."""
     connection.executescript(
-        f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {VERSION};"
-        f"{TABLES} COMMIT;"
+        f"BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {STORE_VERSION};"
+        f"{CREATE_TABLES_SQL} COMMIT;"
     )
 
 
@@ -81,27 +81,28 @@ def migrate(connection: sqlite3.Connection, path: Path, *, write: bool) -> None:
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application_id != APPLICATION_ID:
         raise BadStore(f"{path} is no store of truerisk: it is an SQLite file of something else.")
-    if version > VERSION:
+    if version > STORE_VERSION:
         raise BadStore(
             f"{path} was written by a newer truerisk (store version {version}; this one knows "
-            f"{VERSION}): upgrade truerisk to read it."
+            f"{STORE_VERSION}): upgrade truerisk to read it."
         )
     if version < 1:
         raise BadStore(
             f"{path} is damaged: its store version is {version}; restore it from a copy."
         )
-    if version < OLDEST:
+    if version < OLDEST_READABLE_VERSION:
         raise BadStore(
             f"{path} was written by truerisk 0.1 (store version {version}; this truerisk reads "
-            f"version {VERSION}): run the study, assessment or search anew in another store, or "
+            f"version {STORE_VERSION}): run the study, assessment or search anew in another store, "
+            "or "
             "use truerisk 0.1 to read this one."
         )
-    if not write and version < VERSION:
+    if not write and version < STORE_VERSION:
         raise BadStore(
             f"{path} is of store version {version}: `truerisk study resume --store {path}` brings "
-            f"it to version {VERSION}."
+            f"it to version {STORE_VERSION}."
         )
-    for old_version in range(version, VERSION):
+    for old_version in range(version, STORE_VERSION):
         connection.executescript(
             f"BEGIN; {MIGRATIONS[old_version]} PRAGMA user_version = {old_version + 1}; COMMIT;"
         )

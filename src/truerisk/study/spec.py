@@ -18,17 +18,17 @@ from truerisk.core.errors import BadData, TrueRiskError
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import Registry, check_present, suggestion_for
 from truerisk.intervals import as_form
-from truerisk.losses.loss_words import may_be_name
+from truerisk.losses.loss_words import may_be_loss_name
 from truerisk.losses.row_losses import registry as losses
-from truerisk.methods.words import method_by
+from truerisk.methods.words import method_from_name
 from truerisk.selection import as_rule
 from truerisk.study.schema import MAX_REPLICATES
 
-LARGEST_SPEC = 1_000_000  # Longer specifications, in characters, are refused.
-MOST_CELLS = 100_000
+MAX_SPEC_LENGTH = 1_000_000  # Longer specifications, in characters, are refused.
+MAX_CELLS = 100_000
 
 
-def known_problems() -> Registry:
+def load_problem_registry() -> Registry:
     """Import and return the registry of bundled data sets and data generators."""
     check_present("truerisk.datasets")
     from truerisk.datasets import registry
@@ -36,7 +36,7 @@ def known_problems() -> Registry:
     return registry
 
 
-def known_learners() -> Any:
+def load_learners_module() -> Any:
     """Import and return the module with the registry of learners."""
     check_present("truerisk.models.learners")
     from truerisk.models import learners
@@ -45,11 +45,11 @@ def known_learners() -> Any:
 
 
 @frozen
-class Entry:
+class SpecEntry:
     """A problem, a learner or a method in the specification: its name and its options."""
 
     name: str
-    content: Mapping[str, Any]
+    options: Mapping[str, Any]
 
 
 @frozen
@@ -59,9 +59,9 @@ class Spec:
     name: str
     replicates: int
     sizes: tuple[int, ...]
-    problems: tuple[Entry, ...]
-    learners: tuple[Entry, ...]
-    methods: tuple[Entry, ...]
+    problems: tuple[SpecEntry, ...]
+    learners: tuple[SpecEntry, ...]
+    methods: tuple[SpecEntry, ...]
     seed: int = 0
     scoring: str | None = None
     rule: str = "min"
@@ -76,7 +76,7 @@ class Spec:
         n_cells = len(self.problems) * len(self.sizes) * len(self.learners) * len(self.methods)
         return n_cells * self.replicates
 
-    def mistake(self, sentence: str, *key_path: str | int) -> NoReturn:
+    def raise_at_line(self, sentence: str, *key_path: str | int) -> NoReturn:
         """Raise an error that names the line of the text at `key_path`, such as ("methods", 1)."""
         raise _error_with_line(self.text, sentence, key_path)
 
@@ -103,27 +103,27 @@ def parse_spec(
     text: str, name: str = "study", folder: str = ".", *, allow_import: bool = False
 ) -> Spec:
     """Read and check a specification given as text; its file names are relative to `folder`."""
-    return _Reader(text, _parse_text(text), folder, allow_import).read(name)
+    return _SpecReader(text, _parse_text(text), folder, allow_import).read(name)
 
 
 def _parse_text(text: str) -> dict[str, Any]:
-    if len(text) > LARGEST_SPEC:
+    if len(text) > MAX_SPEC_LENGTH:
         raise BadData(
-            f"the specification has {len(text)} characters; at most {LARGEST_SPEC} are read."
+            f"the specification has {len(text)} characters; at most {MAX_SPEC_LENGTH} are read."
         )
     # Specifications given as a mapping are stored as JSON.
-    is_mapping = text.lstrip().startswith("{")
+    is_json = text.lstrip().startswith("{")
     try:
-        return json.loads(text) if is_mapping else tomllib.loads(text)
+        return json.loads(text) if is_json else tomllib.loads(text)
     except ValueError as error:
-        format_name = "JSON" if is_mapping else "TOML"
+        format_name = "JSON" if is_json else "TOML"
         raise BadData(f"the specification is no {format_name}: {error}.") from None
     except RecursionError:
         raise BadData("the specification is none of a study: it is nested too deeply.") from None
 
 
 def _error_with_line(text: str, sentence: str, key_path: tuple[str | int, ...]) -> BadData:
-    line_number = None if text.lstrip().startswith("{") else line_of(text, key_path)
+    line_number = None if text.lstrip().startswith("{") else find_line(text, key_path)
     location = (
         "in the specification"
         if line_number is None
@@ -132,9 +132,9 @@ def _error_with_line(text: str, sentence: str, key_path: tuple[str | int, ...]) 
     return BadData(f"{location}: {sentence}")
 
 
-def options_of(method: Mapping[str, Any]) -> dict[str, Any]:
+def method_options(method_entry: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a specified method, without the keys word, name and interval."""
-    return {name: value for name, value in method.items() if name not in _METHOD_KEYS}
+    return {name: value for name, value in method_entry.items() if name not in _METHOD_KEYS}
 
 
 _KNOWN_KEYS = {
@@ -148,7 +148,7 @@ _METHOD_KEYS = {"word", "name", "interval"}  # Other keys are options of the met
 
 
 @frozen
-class _Reader:
+class _SpecReader:
     text: str
     content: dict[str, Any]
     folder: str
@@ -169,24 +169,24 @@ class _Reader:
                     f"the specification has no {key!r}: a study names {', '.join(_REQUIRED_KEYS)}."
                 )
         spec = Spec(
-            name=self.text_of("name", name),
-            seed=self.integer("seed", 0, 2**63 - 1, default=0),
-            replicates=self.integer("replicates", 1, MAX_REPLICATES - 1),
+            name=self.read_text("name", name),
+            seed=self.read_integer("seed", 0, 2**63 - 1, default=0),
+            replicates=self.read_integer("replicates", 1, MAX_REPLICATES - 1),
             sizes=self.sizes(),
-            problems=self.entries("problems", self.problem),
-            learners=self.entries("learners", self.learner),
-            methods=self.entries("methods", self.method),
+            problems=self.read_entries("problems", self.check_problem),
+            learners=self.read_entries("learners", self.check_learner),
+            methods=self.read_entries("methods", self.check_method),
             scoring=self.scoring(),
             rule=self.rule(),
-            confidence_level=self.level(),
-            n_test=self.integer("n_test", 2, 10**8, default=10_000),
+            confidence_level=self.read_confidence_level(),
+            n_test=self.read_integer("n_test", 2, 10**8, default=10_000),
             text=self.text,
             folder=self.folder,
         )
-        if spec.n_tasks // spec.replicates > MOST_CELLS:
+        if spec.n_tasks // spec.replicates > MAX_CELLS:
             raise BadData(
                 f"the study has {spec.n_tasks // spec.replicates} cells (problems × sizes × "
-                f"learners × methods); at most {MOST_CELLS} fit a store."
+                f"learners × methods); at most {MAX_CELLS} fit a store."
             )
         return spec
 
@@ -195,13 +195,13 @@ class _Reader:
 
     # ------------------------------------------------------------ plain entries
 
-    def text_of(self, key: str, default: str) -> str:
+    def read_text(self, key: str, default: str) -> str:
         value = self.content.get(key, default)
         if not isinstance(value, str) or not value.strip():
             self.refuse(f"{key} = {value!r} is no text.", key)
         return value
 
-    def integer(
+    def read_integer(
         self, key: str, smallest_value: int, largest_value: int, *, default: int | None = None
     ) -> int:
         value = self.content.get(key, default)
@@ -217,16 +217,16 @@ class _Reader:
         return value
 
     def sizes(self) -> tuple[int, ...]:
-        for i, n_training_rows in enumerate(self.list_of("sizes")):
+        for i, n_training_rows in enumerate(self.read_list("sizes")):
             if (
                 not isinstance(n_training_rows, int)
                 or isinstance(n_training_rows, bool)
                 or n_training_rows < 2
             ):
                 self.refuse(f"size {n_training_rows!r} is no number of rows from 2 on.", "sizes", i)
-        return self.refuse_repeated("sizes", self.content["sizes"])
+        return self.refuse_duplicates("sizes", self.content["sizes"])
 
-    def level(self) -> float:
+    def read_confidence_level(self) -> float:
         value = self.content.get("confidence_level", 0.95)
         if not isinstance(value, float) or not 0 < value < 1:
             self.refuse(
@@ -236,7 +236,7 @@ class _Reader:
 
     def scoring(self) -> str | None:
         value = self.content.get("scoring")
-        if value is not None and not (isinstance(value, str) and may_be_name(value)):
+        if value is not None and not (isinstance(value, str) and may_be_loss_name(value)):
             self.refuse(
                 f"there is no scoring {value!r}{suggestion_for(str(value), losses) or '.'} Known: "
                 f"{', '.join(losses)}, and scikit-learn's scorer names.",
@@ -245,17 +245,17 @@ class _Reader:
         return value
 
     def rule(self) -> str:
-        value = self.text_of("rule", "min")
+        value = self.read_text("rule", "min")
         self.check_with_line(as_rule, value, "rule")
         return value
 
-    def list_of(self, key: str) -> list[Any]:
+    def read_list(self, key: str) -> list[Any]:
         value = self.content[key]
         if not isinstance(value, list) or not value:
             self.refuse(f"{key} is to be a list with at least one entry, [...].", key)
         return value
 
-    def refuse_repeated(self, key: str, values: list[Any]) -> tuple[Any, ...]:
+    def refuse_duplicates(self, key: str, values: list[Any]) -> tuple[Any, ...]:
         seen_values = set()
         for i, value in enumerate(values):
             if value in seen_values:
@@ -268,13 +268,13 @@ class _Reader:
         try:
             check(name)
         except TrueRiskError as error:
-            self.refuse(error.sentence.marked, *key_path)
+            self.refuse(error.sentence.marked_text, *key_path)
 
     # ------------------------------------------------------------ problems, learners, methods
 
-    def entries(self, key: str, check: Callable[..., str]) -> tuple[Entry, ...]:
-        checked_entries: list[Entry] = []
-        for i, spec_entry in enumerate(self.list_of(key)):
+    def read_entries(self, key: str, check: Callable[..., str]) -> tuple[SpecEntry, ...]:
+        checked_entries: list[SpecEntry] = []
+        for i, spec_entry in enumerate(self.read_list(key)):
             entry_table = {"word": spec_entry} if isinstance(spec_entry, str) else spec_entry
             if not isinstance(entry_table, dict):
                 self.refuse(
@@ -289,31 +289,31 @@ class _Reader:
                     f"two {key} are called {name!r}: give one of them a name of its own.", key, i
                 )
             checked_entries.append(
-                Entry(name, {k: v for k, v in entry_table.items() if k != "name"})
+                SpecEntry(name, {k: v for k, v in entry_table.items() if k != "name"})
             )
         return tuple(checked_entries)
 
-    def problem(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
+    def check_problem(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
         """Check the specification of a problem and return the name of the problem.
 
         The entry is a word with options, a file with its target, or an import.
         """
         if "import" in entry_table:
-            return self.imported(entry_table, key, entry_index)
+            return self.check_import(entry_table, key, entry_index)
         if "file" in entry_table:
             self.check_keys(entry_table, _FILE_KEYS, key, entry_index)
             if not isinstance(entry_table.get("target"), str):
                 self.refuse('a file needs its target, target = "column".', key, entry_index)
             return Path(str(entry_table["file"])).stem
-        return self.name_of(entry_table, known_problems(), key, entry_index)
+        return self.check_registered_name(entry_table, load_problem_registry(), key, entry_index)
 
-    def learner(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
+    def check_learner(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
         """Check the specification of a learner and return the name of the learner.
 
         The entry is an import, or a word with a setting (`set`) or a grid (`grid`).
         """
         if "import" in entry_table:
-            return self.imported(entry_table, key, entry_index)
+            return self.check_import(entry_table, key, entry_index)
         self.check_keys(entry_table, _LEARNER_KEYS, key, entry_index)
         if "set" in entry_table and "grid" in entry_table:
             self.refuse(
@@ -332,9 +332,11 @@ class _Reader:
                 self.refuse(
                     f"grid.{name} is to be a list of values.", key, entry_index, "grid", name
                 )
-        return self.name_of(entry_table, known_learners().registry, key, entry_index)
+        return self.check_registered_name(
+            entry_table, load_learners_module().registry, key, entry_index
+        )
 
-    def method(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
+    def check_method(self, entry_table: dict[str, Any], key: str, entry_index: int) -> str:
         """Check the specification of a method and return the name of the method.
 
         The entry is a word with options, or an import. Both may have an interval.
@@ -342,18 +344,18 @@ class _Reader:
         if "interval" in entry_table:
             self.check_with_line(as_form, entry_table["interval"], key, entry_index, "interval")
         if "import" in entry_table:
-            return self.imported(entry_table, key, entry_index, {"interval"})
+            return self.check_import(entry_table, key, entry_index, {"interval"})
         name = entry_table.get("word")
         if not isinstance(name, str):
             self.refuse(
                 f"{entry_table!r} is no word of a method, nor has it one.", key, entry_index
             )
         self.check_with_line(
-            lambda name: method_by(name, options_of(entry_table)), name, key, entry_index
+            lambda name: method_from_name(name, method_options(entry_table)), name, key, entry_index
         )
         return f"{name}:{entry_table['interval']}" if "interval" in entry_table else name
 
-    def name_of(
+    def check_registered_name(
         self, entry_table: dict[str, Any], registry: Any, key: str, entry_index: int
     ) -> str:
         name = entry_table.get("word")
@@ -367,7 +369,7 @@ class _Reader:
             )  # fmt: skip
         return name
 
-    def imported(
+    def check_import(
         self,
         entry_table: dict[str, Any],
         key: str,
@@ -405,17 +407,17 @@ class _Reader:
 
 # ---------------------------------------------------------------- the line of a mistake
 
-Place = Sequence[str | int]
+KeyPath = Sequence[str | int]
 
 
-def line_of(text: str, key_path: Place) -> int | None:
+def find_line(text: str, key_path: KeyPath) -> int | None:
     r"""Return the line (from 1) of a TOML text with the value at a path of keys, or None.
 
     An example of a path is ("learners", 1, "word"). The line is the first one after which the text
     up to there parses and has the value. Inside a statement of several lines, it is the line that
     contains the value, or else the last key of the path.
 
-    >>> line_of('seed = 1\nmethods = [\n  "loo",\n  "holdout",\n]', ("methods", 1))
+    >>> find_line('seed = 1\nmethods = [\n  "loo",\n  "holdout",\n]', ("methods", 1))
     4
     """
     text_lines = text.splitlines()
@@ -436,7 +438,7 @@ def line_of(text: str, key_path: Place) -> int | None:
 
 
 def _line_in_statement(
-    text_lines: list[str], first_index: int, end_index: int, value: Any, key_path: Place
+    text_lines: list[str], first_index: int, end_index: int, value: Any, key_path: KeyPath
 ) -> int:
     """Return the line of a TOML statement with the value, else with its key, else its first line.
 

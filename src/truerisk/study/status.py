@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
-from truerisk.core.progress_line import duration
-from truerisk.results.records import Count, Record, Size
+from truerisk.core.progress_line import format_duration
+from truerisk.results.records import Count, NonNegative, Record
 from truerisk.study.lock import Lock, describe_holder
-from truerisk.study.results import name_of_method
+from truerisk.study.results import get_method_name
 from truerisk.study.schema import State
-from truerisk.study.store import Cell, Store, Tally
-from truerisk.study.versions import refuse_fits
+from truerisk.study.store import Cell, Store, TaskCounts
+from truerisk.study.versions import refuse_store_of_fits
 
-SHOWN_ERRORS = 5
-ENTRIES_OF_ERROR: Mapping[str, type] = {"cell": Mapping, "number": int, "error": str, "state": str}
-WANTED: Mapping[type, str] = {Mapping: "an object", int: "a whole number", str: "text"}
+MAX_SHOWN_ERRORS = 5
+ERROR_FIELD_TYPES: Mapping[str, type] = {"cell": Mapping, "number": int, "error": str, "state": str}
+TYPE_DESCRIPTIONS: Mapping[type, str] = {Mapping: "an object", int: "a whole number", str: "text"}
 
 
 @frozen
@@ -33,7 +33,7 @@ class Status(Record):
     failed: Count
     quarantined: Count
     waiting: Count
-    seconds_left: Size | None
+    seconds_left: NonNegative | None
     held_by: str | None
     n_runs: Count
     errors: tuple[Mapping[str, Any], ...]
@@ -45,11 +45,11 @@ class Status(Record):
         The last element of the path says what is expected there.
         """
         for error_index, error in enumerate(self.errors):
-            for key, expected_type in ENTRIES_OF_ERROR.items():
+            for key, expected_type in ERROR_FIELD_TYPES.items():
                 if key not in error:
                     return "errors", error_index, f"an object with the key '{key}'"
                 if not isinstance(error[key], expected_type):
-                    return "errors", error_index, key, WANTED[expected_type]
+                    return "errors", error_index, key, TYPE_DESCRIPTIONS[expected_type]
             method = error["cell"].get("method", "")
             has_method_name = isinstance(method, Mapping) and isinstance(method.get("name"), str)
             if not isinstance(method, str) and not has_method_name:
@@ -67,14 +67,14 @@ class Status(Record):
             ("held by", self.held_by or "no one"),
         ]
         if self.seconds_left:
-            rows.append(("time left", f"about {duration(self.seconds_left)}"))
+            rows.append(("time left", f"about {format_duration(self.seconds_left)}"))
         for error in self.errors:
-            cell, last_line = error["cell"], error["error"].strip().splitlines()[-1:] or [""]
-            method = f"{name_of_method(cell)} " if cell.get("method") else ""
+            cell, last_lines = error["cell"], error["error"].strip().splitlines()[-1:] or [""]
+            method = f"{get_method_name(cell)} " if cell.get("method") else ""
             rows.append(
                 (
                     error["state"],
-                    f"{method}replicate {error['number']}: {escape_and_truncate(last_line[0])}",
+                    f"{method}replicate {error['number']}: {escape_and_truncate(last_lines[0])}",
                 )
             )
         label_width = max(len(name) for name, _ in rows)
@@ -86,56 +86,65 @@ class Status(Record):
         return self.done == self.total
 
 
-def status_of(store: Store) -> Status:
+def compute_status(store: Store) -> Status:
     """Count the tasks of a study by state, and estimate the time left.
 
     The estimate uses the mean time of each cell's tasks and the number of workers.
     """
-    refuse_fits(store)
+    refuse_store_of_fits(store)
     cells = store.cells()
-    tallies = [store.tally(cell) for cell in cells]
-    runs, holder = store.runs(), Lock(store.path).holder()
+    task_counts_by_cell = [store.count_tasks(cell) for cell in cells]
+    runs, lock_holder = store.runs(), Lock(store.path).holder()
     n_tasks = sum(cell.n_wanted for cell in cells)
-    n_ended = sum(tally.done + tally.failed + tally.quarantined for tally in tallies)
-    n_running = min(runs[-1].running, n_tasks - n_ended) if runs and holder else 0
+    n_ended = sum(
+        task_counts.done + task_counts.failed + task_counts.quarantined
+        for task_counts in task_counts_by_cell
+    )
+    n_running = min(runs[-1].running, n_tasks - n_ended) if runs and lock_holder else 0
     return Status(
         name=store.read_note("name") or store.path.name,
         total=n_tasks,
-        done=sum(tally.done for tally in tallies),
+        done=sum(task_counts.done for task_counts in task_counts_by_cell),
         running=n_running,
-        failed=sum(tally.failed for tally in tallies),
-        quarantined=sum(tally.quarantined for tally in tallies),
+        failed=sum(task_counts.failed for task_counts in task_counts_by_cell),
+        quarantined=sum(task_counts.quarantined for task_counts in task_counts_by_cell),
         waiting=n_tasks - n_ended - n_running,
-        seconds_left=_estimate_seconds_left(cells, tallies, runs[-1].workers if runs else 1),
-        held_by=None if holder is None else describe_holder(holder),
+        seconds_left=_estimate_seconds_left(
+            cells, task_counts_by_cell, runs[-1].workers if runs else 1
+        ),
+        held_by=None if lock_holder is None else describe_holder(lock_holder),
         n_runs=len(runs),
-        errors=tuple(_first_errors(store, cells, tallies)),
+        errors=tuple(_first_errors(store, cells, task_counts_by_cell)),
     )
 
 
-def _estimate_seconds_left(cells: list[Cell], tallies: list[Tally], workers: int) -> float | None:
+def _estimate_seconds_left(
+    cells: list[Cell], task_counts_by_cell: list[TaskCounts], n_workers: int
+) -> float | None:
     """Return the estimated seconds until the study ends, or None if no task is done.
 
     A cell without results is assumed to take the mean time of all done tasks.
     """
-    n_done = sum(cell_tally.done for cell_tally in tallies)
+    n_done = sum(task_counts.done for task_counts in task_counts_by_cell)
     if not n_done:
         return None
-    mean_seconds = sum(cell_tally.seconds for cell_tally in tallies) / n_done
+    mean_seconds = sum(task_counts.seconds for task_counts in task_counts_by_cell) / n_done
     seconds = 0.0
-    for cell, tally in zip(cells, tallies, strict=True):
+    for cell, tally in zip(cells, task_counts_by_cell, strict=True):
         n_missing = cell.n_wanted - tally.done - tally.failed - tally.quarantined
         seconds += n_missing * (tally.seconds / tally.done if tally.done else mean_seconds)
-    return seconds / max(workers, 1)
+    return seconds / max(n_workers, 1)
 
 
-def _first_errors(store: Store, cells: list[Cell], tallies: list[Tally]) -> list[dict[str, Any]]:
+def _first_errors(
+    store: Store, cells: list[Cell], task_counts_by_cell: list[TaskCounts]
+) -> list[dict[str, Any]]:
     errors: list[dict[str, Any]] = []
-    for cell, tally in zip(cells, tallies, strict=True):
-        if len(errors) >= SHOWN_ERRORS or not (tally.failed or tally.quarantined):
+    for cell, task_counts in zip(cells, task_counts_by_cell, strict=True):
+        if len(errors) >= MAX_SHOWN_ERRORS or not (task_counts.failed or task_counts.quarantined):
             continue
         for replicate_number, state, attempts, error in store.errors(cell):
-            if state is not State.SUSPECT and len(errors) < SHOWN_ERRORS:
+            if state is not State.SUSPECT and len(errors) < MAX_SHOWN_ERRORS:
                 error_fields = {
                     "cell": dict(cell.content),
                     "number": replicate_number,

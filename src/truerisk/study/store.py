@@ -26,16 +26,16 @@ from truerisk.study.schema import (
     MAX_REPLICATES,
     State,
     TaskOutcome,
-    create,
+    check_is_sqlite_file,
+    create_tables,
     is_empty,
     migrate,
-    refuse_other_files,
 )
-from truerisk.study.values import canonical, hash_of, key_of, unpack
+from truerisk.study.values import hash_plain_value, hash_text, to_canonical_json, unpack_result
 
-PATIENCE = 30.0  # A transaction waits so many seconds while another process locks the file.
-RUN = ("started", "seen", "ended", "pid", "host", "workers", "running", "versions")
-CACHE = -64_000  # SQLite takes a negative size of its page cache as kibibytes.
+LOCK_TIMEOUT = 30.0  # A transaction waits so many seconds while another process locks the file.
+RUN_COLUMNS = ("started", "seen", "ended", "pid", "host", "workers", "running", "versions")
+CACHE_SIZE = -64_000  # SQLite takes a negative size of its page cache as kibibytes.
 
 
 @frozen(eq=False)
@@ -53,7 +53,7 @@ class Cell:
 
 
 @frozen
-class Tally:
+class TaskCounts:
     """Numbers of tasks of a cell by state, and the total running time of the done tasks."""
 
     done: int
@@ -87,18 +87,18 @@ class Store:
         self._run = 0
 
     @classmethod
-    def write(cls, path: str | os.PathLike[str]) -> Store:
+    def open_for_writing(cls, path: str | os.PathLike[str]) -> Store:
         """Open a store for writing, and create it if needed; raise if another process writes."""
         store_path = Path(path)
-        lock = Lock(store_path).take()
+        lock = Lock(store_path).acquire()
         try:
             if store_path.exists():
-                refuse_other_files(store_path)
+                check_is_sqlite_file(store_path)
             connection = _open_connection(store_path)
             try:
                 with _translate_sqlite_errors(store_path):
                     if is_empty(connection):
-                        create(connection)
+                        create_tables(connection)
                     migrate(connection, store_path, write=True)
                     connection.execute("PRAGMA journal_mode = TRUNCATE").fetchone()
                     connection.execute("PRAGMA synchronous = FULL")
@@ -106,17 +106,17 @@ class Store:
                 connection.close()
                 raise
         except BaseException:
-            lock.free()
+            lock.release()
             raise
         return cls(store_path, connection, lock)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Store:
+    def open_for_reading(cls, path: str | os.PathLike[str]) -> Store:
         """Open a store for reading, which is possible while another process writes."""
         store_path = Path(path)
         if not store_path.exists():
             raise BadStore(f"{store_path}: there is no such store. `truerisk study run` makes one.")
-        refuse_other_files(store_path)
+        check_is_sqlite_file(store_path)
         connection = _open_connection(store_path)
         try:
             with _translate_sqlite_errors(store_path):
@@ -136,7 +136,7 @@ class Store:
                 self._connection.execute("PRAGMA journal_mode = DELETE").fetchone()
         self._connection.close()
         if self._lock is not None:
-            self._lock.free()
+            self._lock.release()
 
     def __enter__(self) -> Store:
         return self
@@ -153,31 +153,37 @@ class Store:
 
     def note(self, texts: Mapping[str, str]) -> None:
         """Store texts about the study by name, such as its kind, name and specification."""
-        with self._writing() as connection:
+        with self._transaction() as connection:
             connection.executemany("INSERT OR REPLACE INTO study VALUES (?, ?)", texts.items())
 
     def read_note(self, name: str) -> str | None:
         """Return the text that `note` stored under this name, or None."""
-        values = self._all("SELECT value FROM study WHERE name = ?", (name,))
+        values = self._fetch_all("SELECT value FROM study WHERE name = ?", (name,))
         if values and not isinstance(values[0][0], str):
-            raise _changed_store(self.path, name)
+            raise _changed_store_error(self.path, name)
         return values[0][0] if values else None
 
     def request_replicates(
-        self, cells: Iterable[Mapping[str, Any]], n_wanted: int, *, drops_others: bool = False
+        self,
+        cell_contents: Iterable[Mapping[str, Any]],
+        n_wanted: int,
+        *,
+        drops_others: bool = False,
     ) -> list[Cell]:
         """Request `n_wanted` replicates of the cells with these contents, and return the cells.
 
         Cells that do not exist are created. With `drops_others=True` no replicates of other cells
         are requested any more, but their results are kept.
         """
-        contents = list(cells)
-        cell_keys = [key_of(requested_content) for requested_content in contents]
-        cell_rows = [
-            (cell_key, n_wanted, canonical(content_of_cell))
-            for cell_key, content_of_cell in zip(cell_keys, contents, strict=True)
+        requested_contents = list(cell_contents)
+        cell_keys = [
+            hash_plain_value(requested_content) for requested_content in requested_contents
         ]
-        with self._writing() as connection:
+        cell_rows = [
+            (cell_key, n_wanted, to_canonical_json(content_of_cell))
+            for cell_key, content_of_cell in zip(cell_keys, requested_contents, strict=True)
+        ]
+        with self._transaction() as connection:
             if drops_others:
                 connection.execute("UPDATE cell SET wanted = 0")
             connection.executemany(
@@ -190,10 +196,10 @@ class Store:
 
     def cells(self, *, every: bool = False) -> list[Cell]:
         """Return the cells with requested replicates, or all cells, in the order of creation."""
-        rows = self._all("SELECT id, key, content, wanted FROM cell ORDER BY id")
+        rows = self._fetch_all("SELECT id, key, content, wanted FROM cell ORDER BY id")
         for _, stored_key, stored_text, _ in rows:
-            if not isinstance(stored_text, str) or hash_of(stored_text) != stored_key:
-                raise _changed_store(self.path, "what a cell is")
+            if not isinstance(stored_text, str) or hash_text(stored_text) != stored_key:
+                raise _changed_store_error(self.path, "what a cell is")
         return [
             Cell(cell_id, cell_key, json.loads(content_text), n_wanted)
             for cell_id, cell_key, content_text, n_wanted in rows
@@ -204,28 +210,28 @@ class Store:
 
     def ended_numbers(self, cell: Cell) -> np.ndarray:
         """Return the numbers of a cell's tasks that are done, failed or quarantined."""
-        return self._numbers(cell, "state <> ?", State.SUSPECT)
+        return self._replicate_numbers(cell, "state <> ?", State.SUSPECT)
 
-    def suspects(self, cell: Cell) -> dict[int, int]:
+    def suspect_attempts(self, cell: Cell) -> dict[int, int]:
         """Map each task of a cell whose worker ended to the number of times it was run alone."""
-        rows = self._all(
+        rows = self._fetch_all(
             "SELECT id, attempts FROM task WHERE id >= ? AND id < ? AND state = ?",
             (*_task_id_range(cell), State.SUSPECT),
         )
         return {task_id % MAX_REPLICATES: n_attempts for task_id, n_attempts in rows}
 
-    def tally(self, cell: Cell) -> Tally:
+    def count_tasks(self, cell: Cell) -> TaskCounts:
         """Count the tasks of a cell by state, and add up the running times of the done tasks."""
         count_columns = ", ".join(f"TOTAL(state = {int(state)})" for state in State)
         seconds_column = f"TOTAL(CASE WHEN state = {int(State.DONE)} THEN seconds END)"
-        ((*task_counts, seconds_spent),) = self._all(
+        ((*task_counts, seconds_spent),) = self._fetch_all(
             f"SELECT {count_columns}, {seconds_column} FROM task WHERE id >= ? AND id < ?",
             _task_id_range(cell),
         )
         n_done, n_failed, n_quarantined, n_suspected = (
             int(task_count) for task_count in task_counts
         )
-        return Tally(n_done, n_failed, n_quarantined, n_suspected, float(seconds_spent))
+        return TaskCounts(n_done, n_failed, n_quarantined, n_suspected, float(seconds_spent))
 
     def save(self, outcomes: Sequence[TaskOutcome], *, running: int = 0) -> None:
         """Write the outcomes of tasks in one transaction; they are on disk when this returns."""
@@ -245,7 +251,7 @@ class Store:
             for outcome in outcomes
             if outcome.text is not None
         ]
-        with self._writing(len(result_rows)) as connection:
+        with self._transaction(len(result_rows)) as connection:
             connection.executemany(
                 "INSERT OR REPLACE INTO task VALUES (?, ?, ?, ?, ?, ?)", task_rows
             )
@@ -263,7 +269,7 @@ class Store:
         Return the number of these tasks.
         """
         placeholders = ", ".join("?" * len(states))
-        with self._writing() as connection:
+        with self._transaction() as connection:
             cursor = connection.execute(f"DELETE FROM task WHERE state IN ({placeholders})", states)
             return cursor.rowcount
 
@@ -276,12 +282,17 @@ class Store:
                 "WHERE id >= ? AND id < ? AND state = ? ORDER BY id",
                 (*_task_id_range(cell), State.DONE),
             )
-            for task_id, seconds, cost, result_text, npy in rows:
-                yield task_id % MAX_REPLICATES, seconds, cost, unpack(result_text, npy)
+            for task_id, seconds, reported_seconds, result_text, array_bytes in rows:
+                yield (
+                    task_id % MAX_REPLICATES,
+                    seconds,
+                    reported_seconds,
+                    unpack_result(result_text, array_bytes),
+                )
 
     def errors(self, cell: Cell) -> list[tuple[int, State, int, str]]:
         """Return (number, state, attempts, error) for each task of a cell without a result."""
-        rows = self._all(
+        rows = self._fetch_all(
             "SELECT id, state, attempts, error FROM task WHERE id >= ? AND id < ? AND state <> ? "
             "ORDER BY id",
             (*_task_id_range(cell), State.DONE),
@@ -293,7 +304,7 @@ class Store:
 
     # ------------------------------------------------------------ runs
 
-    def begin_run(self, workers: int, versions: Mapping[str, str]) -> None:
+    def begin_run(self, n_workers: int, versions: Mapping[str, str]) -> None:
         """Record the start of a run of the study; all following results belong to it."""
         start_time = time.time()
         run_row = (
@@ -301,11 +312,11 @@ class Store:
             start_time,
             os.getpid(),
             socket.gethostname(),
-            workers,
+            n_workers,
             0,
             json.dumps(dict(versions)),
         )
-        with self._writing() as connection:
+        with self._transaction() as connection:
             cursor = connection.execute(
                 "INSERT INTO run (started, seen, pid, host, workers, running, versions) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -315,39 +326,42 @@ class Store:
 
     def end_run(self) -> None:
         """Record the end of the current run of the study."""
-        with self._writing() as connection:
+        with self._transaction() as connection:
             connection.execute(
                 "UPDATE run SET ended = ?, running = 0 WHERE id = ?", (time.time(), self._run)
             )
 
     def runs(self) -> list[StudyRun]:
         """Return all recorded runs of the study in the order of their start."""
-        rows = self._all(f"SELECT {', '.join(RUN)} FROM run ORDER BY id")
+        rows = self._fetch_all(f"SELECT {', '.join(RUN_COLUMNS)} FROM run ORDER BY id")
         try:
             return [
                 StudyRun(
-                    **{**dict(zip(RUN, row, strict=True)), "versions": dict(json.loads(row[-1]))}
+                    **{
+                        **dict(zip(RUN_COLUMNS, row, strict=True)),
+                        "versions": dict(json.loads(row[-1])),
+                    }
                 )
                 for row in rows
             ]
         except (TypeError, ValueError):
-            raise _changed_store(self.path, "what a run was") from None
+            raise _changed_store_error(self.path, "what a run was") from None
 
     # ------------------------------------------------------------ queries and transactions
 
-    def _numbers(self, cell: Cell, condition: str, *query_values: Any) -> np.ndarray:
-        rows = self._all(
+    def _replicate_numbers(self, cell: Cell, condition: str, *query_values: Any) -> np.ndarray:
+        rows = self._fetch_all(
             f"SELECT id FROM task WHERE id >= ? AND id < ? AND {condition}",
             (*_task_id_range(cell), *query_values),
         )
         return np.array([row[0] % MAX_REPLICATES for row in rows], dtype=np.int64)
 
-    def _all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
+    def _fetch_all(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         with _translate_sqlite_errors(self.path):
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
-    def _writing(self, n_results: int = 0) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, n_results: int = 0) -> Iterator[sqlite3.Connection]:
         """Open a transaction for the block, which is undone as a whole if the block raises."""
         with _translate_sqlite_errors(self.path, n_results):
             self._connection.execute("BEGIN IMMEDIATE")
@@ -365,7 +379,7 @@ def _task_id_range(cell: Cell) -> tuple[int, int]:
     return cell.id * MAX_REPLICATES, cell.id * MAX_REPLICATES + cell.n_wanted
 
 
-def _changed_store(path: Path, changed_part: str) -> BadStore:
+def _changed_store_error(path: Path, changed_part: str) -> BadStore:
     return BadStore(
         f"{path}: {changed_part} was changed since it was stored: restore it from a copy."
     )
@@ -373,8 +387,8 @@ def _changed_store(path: Path, changed_part: str) -> BadStore:
 
 def _open_connection(path: Path) -> sqlite3.Connection:
     with _translate_sqlite_errors(path):
-        connection = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
-        connection.execute(f"PRAGMA cache_size = {CACHE}")
+        connection = sqlite3.connect(path, timeout=LOCK_TIMEOUT, isolation_level=None)
+        connection.execute(f"PRAGMA cache_size = {CACHE_SIZE}")
         connection.execute("PRAGMA trusted_schema = OFF")
     return connection
 
@@ -385,7 +399,7 @@ def _translate_sqlite_errors(path: Path, n_results: int = 0) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise _error_of_sqlite(path, error, n_results) from None
+        raise _convert_sqlite_error(path, error, n_results) from None
     except sqlite3.DatabaseError as error:
         raise BadStore(f"{path} is cut off or broken ({error}): restore it from a copy.") from None
 
@@ -394,19 +408,21 @@ def _retry_hint(path: Path) -> str:
     return f"run the same command again (of a study `truerisk study resume --store {path}`)"
 
 
-def _error_of_sqlite(path: Path, error: sqlite3.OperationalError, n_results: int) -> Exception:
+def _convert_sqlite_error(path: Path, error: sqlite3.OperationalError, n_results: int) -> Exception:
     error_name = getattr(error, "sqlite_errorname", "")
     if error_name.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
-        lost_results = (
+        lost_results_text = (
             f" {n_results} results that were just found are not kept." if n_results else ""
         )
         return StudyIncomplete(
-            f"{path} cannot grow: the disk is full or fails ({error}).{lost_results} All that was "
+            f"{path} cannot grow: the disk is full or fails ({error}).{lost_results_text} All that "
+            "was "
             f"stored before is intact. Make room and {_retry_hint(path)}."
         )
     if error_name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
         return StudyIncomplete(
-            f"{path} was held by another process for {PATIENCE:g} s: what was stored is intact; "
+            f"{path} was held by another process for {LOCK_TIMEOUT:g} s: what was stored is "
+            "intact; "
             f"{_retry_hint(path)}."
         )
     if error_name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN")):

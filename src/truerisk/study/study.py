@@ -22,35 +22,35 @@ from truerisk.core.arguments import (
     check_flag,
     check_number,
     refuses_old_names,
-    store_of,
+    to_store_path,
 )
 from truerisk.core.errors import BadStore, TrueRiskError, TrueRiskWarning, warn
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import stage
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.engines.running.executors import executor_of
-from truerisk.intervals.choice import choose, with_interval
+from truerisk.engines.running.executors import resolve_executor
+from truerisk.intervals.choice import adapt_method_to_interval, choose_interval
 from truerisk.losses.loss_words import as_loss, split_scoring
 from truerisk.study.driving import run_cells
-from truerisk.study.queue import Rules
+from truerisk.study.queue import StudyRunOptions
 from truerisk.study.replicate import (
-    Drawn,
-    draw,
-    family_of,
-    generator,
-    method_of,
-    replicate,
+    ReplicateData,
+    build_family,
+    build_method,
+    compute_replicate,
+    draw_replicate_data,
+    get_data_generator,
 )
-from truerisk.study.results import ROWS_OF_TABLES, StudyResults, collect
-from truerisk.study.spec import Entry, Spec, parse_spec, read_spec
-from truerisk.study.status import Status, status_of
+from truerisk.study.results import TABLE_SIZES_KEY, StudyResults, collect_results
+from truerisk.study.spec import Spec, SpecEntry, parse_spec, read_spec
+from truerisk.study.status import Status, compute_status
 from truerisk.study.store import Store
-from truerisk.study.tasks import Limits
-from truerisk.study.values import digest_of
-from truerisk.study.versions import begin, refuse_fits
+from truerisk.study.tasks import TaskLimits
+from truerisk.study.values import hash_array
+from truerisk.study.versions import initialise_store, refuse_store_of_fits
 
-KIND = "study"
+STORE_KIND = "study"
 
 
 class Study:
@@ -94,7 +94,7 @@ class Study:
     def __init__(
         self, spec: Any, store: str | os.PathLike[str], *, allow_import: bool = False
     ) -> None:
-        self.store = store_of(store)
+        self.store = to_store_path(store)
         self.spec = (
             _read_stored_spec(self.store, allow_import) if spec is None
             else read_spec(spec, allow_import=allow_import)
@@ -151,27 +151,27 @@ class Study:
                     f"limit_{name}", limit_value, 0, LARGEST_COUNT, f"the {name} of one replicate"
                 )
         check_flag("mixed_versions", mixed_versions)
-        executor = executor_of(n_jobs)
-        limits = Limits(limit_seconds, limit_megabytes)
-        tables = tables_of(self.spec)
-        cell_contents = cells_of(self.spec, tables)
-        with Store.write(self.store) as store:
+        executor = resolve_executor(n_jobs)
+        limits = TaskLimits(limit_seconds, limit_megabytes)
+        tables = read_tables(self.spec)
+        cell_contents = build_cell_contents(self.spec, tables)
+        with Store.open_for_writing(self.store) as store:
             n_rows_by_table = {name: len(table.y) for name, table in tables.items()}
             # The folder is stored because `Study(None, store)` looks for data files in it.
             spec = self.spec
             store_texts = {
                 "name": spec.name,
                 "spec": spec.text,
-                ROWS_OF_TABLES: json.dumps(n_rows_by_table),
+                TABLE_SIZES_KEY: json.dumps(n_rows_by_table),
             }
             store_texts["folder"] = str(Path(spec.folder).resolve())
-            begin(store, KIND, store_texts, mixed_versions=mixed_versions)
-            cells_of_earlier_release = [
-                cell for cell in store.cells() if cell.content.get("schema") != SCHEMA
+            initialise_store(store, STORE_KIND, store_texts, mixed_versions=mixed_versions)
+            outdated_cells = [
+                cell for cell in store.cells() if cell.content.get("schema") != CELL_SCHEMA
             ]
-            if cells_of_earlier_release:
+            if outdated_cells:
                 warn(
-                    f"{store.path} holds {len(cells_of_earlier_release)} cells of an earlier "
+                    f"{store.path} holds {len(outdated_cells)} cells of an earlier "
                     "release, which drew folds in another way: they begin anew, and what was found "
                     "stays in the file.",
                     TrueRiskWarning,
@@ -181,12 +181,12 @@ class Study:
                 run_cells(
                     store,
                     cells,
-                    partial(replicate_of, places_of(tables)),
+                    partial(compute_study_replicate, index_arrays(tables)),
                     executor,
                     arrays=[array for table in tables.values() for array in (table.X, table.y)],
-                    rules=Rules(attempts=attempts, patience=patience, limits=limits),
+                    rules=StudyRunOptions(max_attempts=attempts, patience=patience, limits=limits),
                 )
-            return collect(store)
+            return collect_results(store)
 
     def status(self) -> Status:
         """Return the progress of the study, also while another process runs it.
@@ -196,8 +196,8 @@ class Study:
         Status
             The numbers of finished, failed and missing replicates.
         """
-        with Store.read(self.store) as store:
-            return status_of(store)
+        with Store.open_for_reading(self.store) as store:
+            return compute_status(store)
 
     def results(self) -> StudyResults:
         """Return the results that the store contains so far.
@@ -207,8 +207,8 @@ class Study:
         StudyResults
             The results as rows, and their tables.
         """
-        with Store.read(self.store) as store:
-            return collect(store)
+        with Store.open_for_reading(self.store) as store:
+            return collect_results(store)
 
     def retry(self) -> int:
         """Mark failed and quarantined replicates, so that the next `run` tries them again.
@@ -218,22 +218,22 @@ class Study:
         int
             The number of marked replicates.
         """
-        with Store.write(self.store) as store:
-            refuse_fits(store)
+        with Store.open_for_writing(self.store) as store:
+            refuse_store_of_fits(store)
             return store.delete_outcomes()
 
 
 def _read_stored_spec(path: Path, allow_import: bool) -> Spec:
-    with Store.read(path) as store:
+    with Store.open_for_reading(path) as store:
         text = store.read_note("spec")
-        refuse_fits(store)
+        refuse_store_of_fits(store)
         if text is None:
             raise BadStore(f"{path} holds no specification of a study.")
         name, folder = store.read_note("name") or "study", store.read_note("folder") or "."
     return parse_spec(text, name, folder, allow_import=allow_import)
 
 
-SCHEMA = "truerisk.study-cell/2"
+CELL_SCHEMA = "truerisk.study-cell/2"
 
 
 @frozen(eq=False)
@@ -242,24 +242,24 @@ class FixedTable:
 
     X: np.ndarray
     y: np.ndarray
-    about: Mapping[str, Any]
+    description: Mapping[str, Any]
 
 
-def tables_of(spec: Spec) -> dict[str, FixedTable]:
+def read_tables(spec: Spec) -> dict[str, FixedTable]:
     """Return the tables of those problems that are files or bundled data sets, by problem name."""
     tables = {}
     for i, problem_entry in enumerate(spec.problems):
         try:
             table = _read_fixed_table(problem_entry, spec.folder)
         except (TrueRiskError, TypeError, ValueError) as error:
-            spec.mistake(str(error), "problems", i)
+            spec.raise_at_line(str(error), "problems", i)
         if table is not None:
             tables[problem_entry.name] = table
     return tables
 
 
-def _read_fixed_table(problem_entry: Entry, folder: str) -> FixedTable | None:
-    problem_options = problem_entry.content
+def _read_fixed_table(problem_entry: SpecEntry, folder: str) -> FixedTable | None:
+    problem_options = problem_entry.options
     if "file" in problem_options:
         check_present("truerisk.readers.table")
         from truerisk.readers.table import read_table
@@ -275,33 +275,35 @@ def _read_fixed_table(problem_entry: Entry, folder: str) -> FixedTable | None:
         }
         description = {"columns": columns, "n_classes": table.n_classes, "target": table.target}
         return _make_fixed_table(table.X, table.y, description)
-    if "import" in problem_options or callable(generator(problem_options)):
+    if "import" in problem_options or callable(get_data_generator(problem_options)):
         return None
-    bundle = generator(problem_options).bundle()
-    n_classes = len(np.unique(bundle.y)) if bundle.task == "classification" else 0
+    dataset_bundle = get_data_generator(problem_options).bundle()
+    n_classes = len(np.unique(dataset_bundle.y)) if dataset_bundle.task == "classification" else 0
     return _make_fixed_table(
-        bundle.X, bundle.y, {"n_classes": n_classes, "word": problem_options["word"]}
+        dataset_bundle.X,
+        dataset_bundle.y,
+        {"n_classes": n_classes, "word": problem_options["word"]},
     )
 
 
 def _make_fixed_table(X: np.ndarray, y: np.ndarray, description: dict[str, Any]) -> FixedTable:
-    return FixedTable(X, y, {**description, "data": [digest_of(X), digest_of(y)]})
+    return FixedTable(X, y, {**description, "data": [hash_array(X), hash_array(y)]})
 
 
-def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any]]:
+def build_cell_contents(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any]]:
     """Return the contents of all cells of a study, after checking each learner on each problem.
 
     The content of a cell is everything that determines a replicate except its number.
     """
     cells = [
         {
-            "schema": SCHEMA,
+            "schema": CELL_SCHEMA,
             "problem": {
                 "name": problem.name,
-                **(tables[problem.name].about if problem.name in tables else problem.content),
+                **(tables[problem.name].description if problem.name in tables else problem.options),
             },
             "size": n_training_rows,
-            "learner": {"name": learner.name, **learner.content},
+            "learner": {"name": learner.name, **learner.options},
             "method": _method_content(method),
             "scoring": spec.scoring,
             "rule": spec.rule,
@@ -318,14 +320,14 @@ def cells_of(spec: Spec, tables: Mapping[str, FixedTable]) -> list[dict[str, Any
     return cells
 
 
-def _method_content(method_entry: Entry) -> Any:
+def _method_content(method_entry: SpecEntry) -> Any:
     """Return the specification of a method for the content of a cell.
 
     A method given by a word alone stays a word, so that the key of its cells does not change.
     """
-    is_bare_word = method_entry.content == {"word": method_entry.name}
+    is_bare_word = method_entry.options == {"word": method_entry.name}
     return (
-        method_entry.name if is_bare_word else {"name": method_entry.name, **method_entry.content}
+        method_entry.name if is_bare_word else {"name": method_entry.name, **method_entry.options}
     )
 
 
@@ -337,12 +339,12 @@ def _check_cells(
     for name, table in tables.items():
         for j, n_training_rows in enumerate(spec.sizes):
             if n_training_rows > len(table.y):
-                spec.mistake(
+                spec.raise_at_line(
                     f"problem '{name}' has {len(table.y)} rows, not {n_training_rows}.", "sizes", j
                 )
-    smallest_cell = min(spec.sizes), _method_content(spec.methods[0])
+    checked_size_and_method = min(spec.sizes), _method_content(spec.methods[0])
     for cell in cells:
-        if (cell["size"], cell["method"]) != smallest_cell:
+        if (cell["size"], cell["method"]) != checked_size_and_method:
             continue
         name = cell["problem"]["name"]
         i, arrays = (
@@ -350,45 +352,48 @@ def _check_cells(
             [tables[name].X, tables[name].y] if name in tables else [],
         )
         try:
-            drawn_rows = draw(cell, 0, arrays)
+            replicate_data = draw_replicate_data(cell, 0, arrays)
         except (TrueRiskError, TypeError, ValueError) as error:
-            spec.mistake(str(error), "problems", i)
+            spec.raise_at_line(str(error), "problems", i)
         try:
-            family_of(cell, drawn_rows)
+            build_family(cell, replicate_data)
         except (TrueRiskError, TypeError, ValueError) as error:
             learners = [learner.name for learner in spec.learners]
             j = learners.index(cell["learner"]["name"])
-            option_names = [name for name in ("set", "grid") if name in spec.learners[j].content]
-            spec.mistake(str(error), "learners", j, *option_names)
-        _check_methods(spec, cell, drawn_rows)
+            option_names = [name for name in ("set", "grid") if name in spec.learners[j].options]
+            spec.raise_at_line(str(error), "learners", j, *option_names)
+        _check_methods(spec, cell, replicate_data)
 
 
-def _check_methods(spec: Spec, cell: Mapping[str, Any], drawn_rows: Drawn) -> None:
+def _check_methods(spec: Spec, cell: Mapping[str, Any], replicate_data: ReplicateData) -> None:
     """Raise for a method that cannot be built, or whose interval does not suit loss or data."""
     for i, method_entry in enumerate(spec.methods):
         cell_content = {**cell, "method": _method_content(method_entry)}
         try:
-            method, interval = method_of(cell_content)
+            method, interval = build_method(cell_content)
             if interval is not None:
-                data = Data.check(drawn_rows.X, drawn_rows.y, task=drawn_rows.task)
-                method = with_interval(method, interval)
+                data = Data.check(replicate_data.X, replicate_data.y, task=replicate_data.task)
+                method = adapt_method_to_interval(method, interval)
                 plan = method.plan(data, Streams(0))
-                choose(interval, as_loss(split_scoring(spec.scoring)[0], data), data, method, plan)
+                choose_interval(
+                    interval, as_loss(split_scoring(spec.scoring)[0], data), data, method, plan
+                )
         except (TrueRiskError, TypeError, ValueError) as error:
-            spec.mistake(str(error), "methods", i)
+            spec.raise_at_line(str(error), "methods", i)
 
 
-def places_of(tables: Mapping[str, FixedTable]) -> dict[str, int]:
+def index_arrays(tables: Mapping[str, FixedTable]) -> dict[str, int]:
     """Map the hash of each table's X to the index of X in the list of arrays of all workers.
 
     The y of the table is the next array in the list.
     """
     return {
-        table.about["data"][0]: 2 * table_index for table_index, table in enumerate(tables.values())
+        table.description["data"][0]: 2 * table_index
+        for table_index, table in enumerate(tables.values())
     }
 
 
-def replicate_of(
+def compute_study_replicate(
     array_positions: Mapping[str, int],
     cell_content: Mapping[str, Any],
     replicate_number: int,
@@ -397,7 +402,7 @@ def replicate_of(
     """Compute a replicate with the arrays of its problem, selected from the arrays of the study."""
     array_digests = cell_content["problem"].get("data")
     first_array_index = 0 if array_digests is None else array_positions[array_digests[0]]
-    return replicate(
+    return compute_replicate(
         cell_content,
         replicate_number,
         [] if array_digests is None else arrays[first_array_index : first_array_index + 2],

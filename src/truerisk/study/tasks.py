@@ -15,20 +15,20 @@ from truerisk.core.errors import is_failure
 from truerisk.core.frozen import frozen
 from truerisk.core.progress import listen
 from truerisk.study.schema import State, TaskOutcome
-from truerisk.study.values import pack
+from truerisk.study.values import pack_result
 
-Work = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any]]
+ReplicateFunction = Callable[[Mapping[str, Any], int, Sequence[np.ndarray]], Mapping[str, Any]]
 """A function that computes one replicate: `work(content of the cell, number, arrays)`.
 
 It returns the results to store.
 """
 
-COST = "seconds"  # A result reports its cost under this key, and the cost is stored separately.
-LONGEST_TRACE = 20_000
+COST_KEY = "seconds"  # A result reports its cost under this key, and the cost is stored separately.
+MAX_TRACEBACK_LENGTH = 20_000
 
 
 @frozen
-class Limits:
+class TaskLimits:
     """Limits of a task: its running time in seconds, and its additional memory in megabytes."""
 
     seconds: float | None = None
@@ -39,16 +39,17 @@ class Limits:
 
 
 @frozen(eq=False)
-class SharedWork:
+class SharedTaskInputs:
     """The function, the limits and the arrays that all batches of a run share.
 
-    Copies of this object in other processes have the same `number`. The arrays may be read-only.
+    Copies of this object in other processes have the same `identifier`. The arrays may be
+    read-only.
     """
 
-    work: Work
-    limits: Limits
+    replicate_function: ReplicateFunction
+    limits: TaskLimits
     arrays: Sequence[np.ndarray]
-    number: str = field(default_factory=lambda: uuid4().hex)
+    identifier: str = field(default_factory=lambda: uuid4().hex)
 
     def read_only_arrays(self) -> list[np.ndarray]:
         """Return read-only views of the arrays; the arrays themselves stay writable."""
@@ -59,24 +60,29 @@ class SharedWork:
 
 
 @frozen(eq=False)
-class Batch:
+class ReplicateBatch:
     """Some replicates of one cell, which a worker runs one after the other."""
 
-    cell: int
-    content: Mapping[str, Any]
-    numbers: tuple[int, ...]
+    cell_number: int
+    cell_content: Mapping[str, Any]
+    replicate_numbers: tuple[int, ...]
 
 
 def run_task(
-    work: Work, batch: Batch, replicate_number: int, arrays: Sequence[np.ndarray]
+    replicate_function: ReplicateFunction,
+    batch: ReplicateBatch,
+    replicate_number: int,
+    shared_arrays: Sequence[np.ndarray],
 ) -> TaskOutcome:
     """Run one replicate and return its outcome; an error becomes a failed outcome."""
     start_time = time.perf_counter()
     try:
         with listen(None):  # The progress of a single replicate is not shown.
-            result_content = dict(work(batch.content, replicate_number, arrays))
-        cost = result_content.pop(COST, None)
-        packed_result = pack(result_content)
+            result_content = dict(
+                replicate_function(batch.cell_content, replicate_number, shared_arrays)
+            )
+        cost = result_content.pop(COST_KEY, None)
+        packed_result = pack_result(result_content)
     except BaseException as error:  # An error in one replicate must not end the study.
         if not is_failure(error):
             raise
@@ -84,7 +90,7 @@ def run_task(
         return failed_outcome(batch, replicate_number, seconds, traceback_text(error))
     seconds = time.perf_counter() - start_time
     return TaskOutcome(
-        batch.cell,
+        batch.cell_number,
         replicate_number,
         State.DONE,
         seconds,
@@ -94,12 +100,14 @@ def run_task(
     )
 
 
-def failed_outcome(batch: Batch, replicate_number: int, seconds: float, error: str) -> TaskOutcome:
+def failed_outcome(
+    batch: ReplicateBatch, replicate_number: int, seconds: float, error: str
+) -> TaskOutcome:
     """Return the outcome of a task that failed with this error."""
-    return TaskOutcome(batch.cell, replicate_number, State.FAILED, seconds, error=error)
+    return TaskOutcome(batch.cell_number, replicate_number, State.FAILED, seconds, error=error)
 
 
 def traceback_text(error: BaseException) -> str:
     """Return the traceback of an error as text, cut to its last characters if it is long."""
     text = "".join(traceback.format_exception(error)).strip()
-    return text[-LONGEST_TRACE:]
+    return text[-MAX_TRACEBACK_LENGTH:]

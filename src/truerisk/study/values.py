@@ -20,36 +20,36 @@ from truerisk.core.errors import BadStore
 from truerisk.core.frozen import frozen
 
 
-def canonical(plain_value: Any) -> str:
+def to_canonical_json(plain_value: Any) -> str:
     """Return the JSON text of a plain value in canonical form: sorted keys, no spaces, no NaN.
 
-    >>> canonical({"b": 1, "a": [0.5, None]})
+    >>> to_canonical_json({"b": 1, "a": [0.5, None]})
     '{"a":[0.5,null],"b":1}'
     """
     return json.dumps(plain_value, sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def key_of(plain_value: Any) -> str:
+def hash_plain_value(plain_value: Any) -> str:
     """Return the hash of a plain value; equal contents have equal keys on any machine.
 
-    >>> key_of({"n": 30, "method": "loo"}) == key_of({"method": "loo", "n": 30})
+    >>> hash_plain_value({"n": 30, "method": "loo"}) == hash_plain_value({"method": "loo", "n": 30})
     True
     """
-    return hash_of(canonical(plain_value))
+    return hash_text(to_canonical_json(plain_value))
 
 
-def hash_of(text: str) -> str:
-    """Return the hash of a text, which `canonical` has written."""
+def hash_text(text: str) -> str:
+    """Return the hash of a text, which `to_canonical_json` has written."""
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
-def seed_of(*seed_components: Any) -> int:
+def derive_seed(*seed_components: Any) -> int:
     """Return a seed of 63 bits, the hash of plain values such as a problem and a replicate."""
-    digest = hashlib.blake2b(canonical(seed_components).encode(), digest_size=8).digest()
+    digest = hashlib.blake2b(to_canonical_json(seed_components).encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
-def digest_of(array: np.ndarray) -> str:
+def hash_array(array: np.ndarray) -> str:
     """Return the hash of an array's dtype, its shape and its bytes in row order."""
     contiguous_array = np.ascontiguousarray(array)  # A scalar becomes an array of one element here.
     shape = np.shape(array)
@@ -58,43 +58,50 @@ def digest_of(array: np.ndarray) -> str:
     return digest.hexdigest()
 
 
-ARRAYS = "arrays"  # Under this key, the text of a result lists the names of its arrays in order.
+ARRAY_NAMES_KEY = (
+    "arrays"  # Under this key, the text of a result lists the names of its arrays in order.
+)
 
 
 @frozen
-class Packed:
+class PackedResult:
     """A result as it is stored: JSON text, and its arrays as .npy bytes."""
 
     text: str
     npy: bytes | None = None
 
 
-def pack(result_content: Mapping[str, Any]) -> Packed:
+def pack_result(result_content: Mapping[str, Any]) -> PackedResult:
     """Convert a result to JSON text, and its arrays and NumPy numbers to .npy bytes.
 
     A value that neither format supports, such as an object or NaN outside of arrays, raises an
     error, so that values are restored exactly.
     """
-    arrays = {k: v for k, v in result_content.items() if isinstance(v, np.ndarray | np.generic)}
-    plain_values = {k: v for k, v in result_content.items() if k not in arrays}
-    if ARRAYS in plain_values:
-        raise ValueError(f"a result cannot be named {ARRAYS!r}.")
+    arrays = {
+        name: value
+        for name, value in result_content.items()
+        if isinstance(value, np.ndarray | np.generic)
+    }
+    plain_values = {name: value for name, value in result_content.items() if name not in arrays}
+    if ARRAY_NAMES_KEY in plain_values:
+        raise ValueError(f"a result cannot be named {ARRAY_NAMES_KEY!r}.")
     if not arrays:
-        return Packed(json.dumps(plain_values, allow_nan=False))
+        return PackedResult(json.dumps(plain_values, allow_nan=False))
     npy_stream = io.BytesIO()
     for array in arrays.values():
         np.lib.format.write_array(npy_stream, np.asarray(array), allow_pickle=False)
-    return Packed(
-        json.dumps({**plain_values, ARRAYS: list(arrays)}, allow_nan=False), npy_stream.getvalue()
+    return PackedResult(
+        json.dumps({**plain_values, ARRAY_NAMES_KEY: list(arrays)}, allow_nan=False),
+        npy_stream.getvalue(),
     )
 
 
-def unpack(result_text: str, npy: bytes | None) -> dict[str, Any]:
-    """Restore the result that `pack` converted; NumPy numbers become arrays without axes."""
+def unpack_result(result_text: str, npy_bytes: bytes | None) -> dict[str, Any]:
+    """Restore the result that `pack_result` converted; NumPy numbers become arrays without axes."""
     try:
         result_content = json.loads(result_text)
-        npy_stream = io.BytesIO(npy or b"")
-        for name in result_content.pop(ARRAYS, ()):
+        npy_stream = io.BytesIO(npy_bytes or b"")
+        for name in result_content.pop(ARRAY_NAMES_KEY, ()):
             result_content[name] = np.lib.format.read_array(npy_stream, allow_pickle=False)
     # If the bytes of an array were changed, NumPy may raise an error of any class.
     except Exception as error:  # noqa: BLE001  Changed bytes may raise an error of any class.

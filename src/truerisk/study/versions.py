@@ -9,20 +9,20 @@ from truerisk.core.errors import BadStore
 from truerisk.engines.workers.crews import versions
 from truerisk.study.store import Store
 
-ASSESSMENT = "assessment"
+ASSESSMENT_STORE = "assessment"
 """Kind of a store that keeps single fits of the function `assess`."""
 
-SEARCH = "search"
+SEARCH_STORE = "search"
 """Kind of a store that keeps single fits of `HonestSearchCV`."""
 
-HOW_TO_CONTINUE = {
-    ASSESSMENT: "`truerisk assess` of the same data with --store {path} goes on with them.",
-    SEARCH: "HonestSearchCV(..., store={path!r}) goes on with them.",
+CONTINUATION_HINTS = {
+    ASSESSMENT_STORE: "`truerisk assess` of the same data with --store {path} goes on with them.",
+    SEARCH_STORE: "HonestSearchCV(..., store={path!r}) goes on with them.",
 }
 
 
-def begin(
-    store: Store, store_kind: str, texts: Mapping[str, str], *, mixed_versions: bool = False
+def initialise_store(
+    store: Store, store_kind: str, notes: Mapping[str, str], *, mixed_versions: bool = False
 ) -> None:
     """Record the kind of a store and texts about it.
 
@@ -32,7 +32,7 @@ def begin(
     stored_kind = store.read_note("kind")
     if stored_kind is not None and stored_kind != store_kind:
         raise BadStore(
-            f"{store.path} holds {_with_article(stored_kind)}, not {_with_article(store_kind)}: "
+            f"{store.path} holds {_add_article(stored_kind)}, not {_add_article(store_kind)}: "
             "give every one a store of its own."
         )
     # The error names every version that an earlier run used and that is not installed now.
@@ -48,20 +48,21 @@ def begin(
         permission_hint = f" or allow it by {mention('mixed_versions', True)}."
         raise BadStore(
             f"{store.path} was begun with {difference_text}, on which numbers can depend: use the "
-            f"same versions, or a new store{'.' if store_kind == SEARCH else f',{permission_hint}'}"
+            f"same versions, or a new "
+            f"store{'.' if store_kind == SEARCH_STORE else f',{permission_hint}'}"
         )
-    store.note({"kind": store_kind, **texts})
+    store.note({"kind": store_kind, **notes})
 
 
-def refuse_fits(store: Store) -> None:
+def refuse_store_of_fits(store: Store) -> None:
     """Raise if a store holds single fits of an assessment or a search, which are no replicates."""
     store_kind = store.read_note("kind")
-    if store_kind in HOW_TO_CONTINUE:
+    if store_kind in CONTINUATION_HINTS:
         raise BadStore(
-            f"{store.path} holds fits of {_with_article(store_kind)}, not a study: "
-            f"{HOW_TO_CONTINUE[store_kind].format(path=str(store.path))}"
+            f"{store.path} holds fits of {_add_article(store_kind)}, not a study: "
+            f"{CONTINUATION_HINTS[store_kind].format(path=str(store.path))}"
         )
 
 
-def _with_article(store_kind: str) -> str:
+def _add_article(store_kind: str) -> str:
     return f"{'an' if store_kind[0] in 'aeiou' else 'a'} {store_kind}"

@@ -18,7 +18,7 @@ from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
-from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
+from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom, tighten_tolerance
 from truerisk.models.stated.linear_rule import linear_rule
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.plan.plan import Plan
@@ -31,23 +31,23 @@ class DecodedPlan:
     Rows are in ascending order. A row that a training set holds several times is repeated.
     """
 
-    train: list[list[int]]
-    labels: list[dict[int, int]]
-    questions: list[tuple[int, list[int]]]  # fit number and distinct rows of each test set
-    free: set[int]  # numbers of fits whose degrees of freedom are requested
+    training_rows: list[list[int]]
+    new_labels: list[dict[int, int]]
+    test_sets: list[tuple[int, list[int]]]  # fit number and distinct rows of each test set
+    freedom_fits: set[int]  # numbers of fits whose degrees of freedom are requested
 
 
 def decode_plan(plan: Plan) -> DecodedPlan:
     """Decode the JSON form of a plan into training sets, replaced labels and test sets."""
     plan_dict = plan.to_dict()
     block_offsets, block_rows = plan_dict["blocks.offsets"], plan_dict["blocks.rows"]
-    copies_of_rows = plan_dict.get("blocks.counts", [1] * len(block_rows))
+    block_row_copies = plan_dict.get("blocks.counts", [1] * len(block_rows))
     row_counts_of_blocks = [
         Counter(
             dict(
                 zip(
                     block_rows[block_start:block_end],
-                    copies_of_rows[block_start:block_end],
+                    block_row_copies[block_start:block_end],
                     strict=True,
                 )
             )
@@ -63,10 +63,10 @@ def decode_plan(plan: Plan) -> DecodedPlan:
         for set_number in range(len(plan_dict["test.base"]))
     ]
     new_labels_by_fit: list[dict[int, int]] = [{} for _ in train_sets]
-    replaced_labels = [
+    label_flips = [
         plan_dict.get(f"flips.{array_name}", []) for array_name in ("fit", "row", "code")
     ]
-    for fit_number, row, class_code in zip(*replaced_labels, strict=True):
+    for fit_number, row, class_code in zip(*label_flips, strict=True):
         new_labels_by_fit[fit_number][row] = class_code
     return DecodedPlan(
         [sorted(train_rows.elements()) for train_rows in train_sets],
@@ -87,13 +87,13 @@ def _set(
 ) -> Counter[int]:
     """Return a training or test set as row counts: all rows or one block, minus removed blocks."""
     base_block = plan_dict[f"{set_kind}.base"][set_number]
-    first_removed, end_removed = plan_dict[f"{set_kind}.offsets"][set_number : set_number + 2]
+    removed_start, removed_end = plan_dict[f"{set_kind}.offsets"][set_number : set_number + 2]
     remaining_rows = (
         Counter(range(plan_dict["n_rows"]))
         if base_block == -1
         else Counter(row_counts_of_blocks[base_block])
     )
-    for removed_block in plan_dict[f"{set_kind}.minus"][first_removed:end_removed]:
+    for removed_block in plan_dict[f"{set_kind}.minus"][removed_start:removed_end]:
         for row in row_counts_of_blocks[removed_block]:
             remaining_rows.pop(row, None)
     return remaining_rows
@@ -108,12 +108,12 @@ def brute_force(
     for candidate in range(len(family)):
         fitted_models = [
             _fit(family, candidate, data, decoded_plan, fit_number, seed)
-            for fit_number in range(len(decoded_plan.train))
+            for fit_number in range(len(decoded_plan.training_rows))
         ]
         predictions.append(
             [
                 _predict(fitted_models[fit_number], data, test_rows, request)
-                for fit_number, test_rows in decoded_plan.questions
+                for fit_number, test_rows in decoded_plan.test_sets
             ]
         )
     return predictions
@@ -124,17 +124,17 @@ def degrees_of_freedom_by_brute_force(
 ) -> np.ndarray:
     """Return the degrees of freedom `[candidate, fit]`, NaN for fits where none are requested."""
     decoded_plan = decode_plan(plan)
-    degrees_by_candidate = np.full((len(family), len(decoded_plan.train)), np.nan)
+    degrees_by_candidate = np.full((len(family), len(decoded_plan.training_rows)), np.nan)
     for candidate in range(len(family)):
-        for fit_number in decoded_plan.free:
+        for fit_number in decoded_plan.freedom_fits:
             model = _fit(family, candidate, data, decoded_plan, fit_number, seed)
             degrees_by_candidate[candidate, fit_number] = degrees_of_freedom(
-                model, np.asarray(data.X)[decoded_plan.train[fit_number]]
+                model, np.asarray(data.X)[decoded_plan.training_rows[fit_number]]
             )
     return degrees_by_candidate
 
 
-def rules_by_brute_force(
+def linear_rules_by_brute_force(
     family: Family, data: Data, plan: Plan, seed: int = 0
 ) -> tuple[LinearRules, ...]:
     """Return the linear rule of the model of each candidate in each fit that requests it."""
@@ -143,7 +143,7 @@ def rules_by_brute_force(
     for fit_number in sorted(
         {plan_dict["fit"][question_number] for question_number in plan_dict["rules"]}
     ):
-        training_X = np.asarray(data.X)[decoded_plan.train[fit_number]]
+        training_X = np.asarray(data.X)[decoded_plan.training_rows[fit_number]]
         for candidate in range(len(family)):
             model = _fit(family, candidate, data, decoded_plan, fit_number, seed)
             rule_of_model = linear_rule(model, training_X, data.classes)
@@ -161,10 +161,10 @@ def _fit(
         model = family.make(candidate, (seed, fit))
     else:
         model = clone(family.estimator).set_params(**family.candidates[candidate])
-    if fit in decoded_plan.free:
-        bring_to_minimum(model)
-    training_rows = decoded_plan.train[fit]
-    y = [_label(data, row, decoded_plan.labels[fit]) for row in training_rows]
+    if fit in decoded_plan.freedom_fits:
+        tighten_tolerance(model)
+    training_rows = decoded_plan.training_rows[fit]
+    y = [_training_label(data, row, decoded_plan.new_labels[fit]) for row in training_rows]
     fit_params = {
         parameter_name: np.asarray(row_values)[training_rows]
         for parameter_name, row_values in data.fit_params.items()
@@ -177,7 +177,7 @@ def _fit(
         return None
 
 
-def _label(data: Data, row: int, new_labels: dict[int, int]) -> Any:
+def _training_label(data: Data, row: int, new_labels: dict[int, int]) -> Any:
     if row not in new_labels:
         return data.y[row]
     return data.class_labels[new_labels[row]]

@@ -19,7 +19,7 @@ from truerisk.contracts import Engine, Method, Request, RunOptions, Streams, Ter
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.core.plain_values import to_plain
+from truerisk.core.plain_values import to_json_value
 from truerisk.data.data import Data
 from truerisk.data.rows import digest
 from truerisk.engines.generic import Generic
@@ -28,9 +28,9 @@ from truerisk.losses.loss import Loss
 from truerisk.losses.row_losses import Squared, ZeroOne
 from truerisk.plan.answers import Answers
 from truerisk.plan.blocks import Blocks
-from truerisk.plan.extras.counted import Counts
+from truerisk.plan.extras.counted import ClassCounts
 from truerisk.plan.extras.flips import Flips
-from truerisk.plan.extras.model_facts import freedom_of, rules_of
+from truerisk.plan.extras.model_facts import get_degrees_of_freedom, get_linear_rules
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Tested
 from truerisk.results.results import RiskEstimate, to_estimate
@@ -82,7 +82,7 @@ def two_class_case(n_rows: int = 40) -> Case:
 
     The cells of X are multiples of 2^-20. So sums are exact in any order, and ties do not occur.
     """
-    X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
+    X, y = _draw_grid_rows(n_rows), np.arange(n_rows) % 2
     data = Data.check(X + y[:, None], y, task="classification")
     return Case(Family.from_grid(NearestMean(), {"rest": [0.0, 1.0]}), data, ZeroOne())
 
@@ -91,13 +91,13 @@ def noisy_line_case(n_rows: int = 40) -> Case:
     """Return a case with a noisy linear target, two ridge penalties and squared loss."""
     from sklearn.linear_model import Ridge
 
-    X = _grid_rows(n_rows)
+    X = _draw_grid_rows(n_rows)
     y = X[:, 0] + np.random.default_rng(2).integers(2**20, size=n_rows) / 2**20
     data = Data.check(X, y, task="regression")
     return Case(Family.from_grid(Ridge(), {"alpha": [0.1, 10.0]}), data, Squared())
 
 
-def bagged_classes(n_rows: int = 40) -> Case:
+def bagged_two_class_case(n_rows: int = 40) -> Case:
     """Return the case of `two_class_case` with bagged nearest-mean classifiers.
 
     Bagging leaves rows out of bag, which methods for out-of-bag predictions need.
@@ -107,7 +107,7 @@ def bagged_classes(n_rows: int = 40) -> Case:
     return replace(two_class_case(n_rows), family=family)
 
 
-def with_bagging(case: Case) -> Case:
+def wrap_in_bagging(case: Case) -> Case:
     """Return the case with its learner wrapped in bagging."""
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 
@@ -124,7 +124,7 @@ def with_bagging(case: Case) -> Case:
     return replace(case, family=Family.from_grid(bagged_learner, bagging_grid))
 
 
-def perfect_cases(similar_data: Data | None = None) -> list[Case]:
+def error_free_cases(similar_data: Data | None = None) -> list[Case]:
     """Return two cases whose learners predict without error: classification and regression.
 
     They have the number of rows and the spatial blocks of `similar_data`, if it is given.
@@ -132,7 +132,7 @@ def perfect_cases(similar_data: Data | None = None) -> list[Case]:
     n_rows, spatial_blocks = (
         (40, None) if similar_data is None else (similar_data.n_rows, similar_data.block)
     )
-    X, y = _grid_rows(n_rows), np.arange(n_rows) % 2
+    X, y = _draw_grid_rows(n_rows), np.arange(n_rows) % 2
     classification_data = Data.check(
         np.column_stack([y, X]), y, task="classification", block=spatial_blocks
     )
@@ -147,7 +147,7 @@ def perfect_cases(similar_data: Data | None = None) -> list[Case]:
     ]
 
 
-def _grid_rows(n_rows: int) -> np.ndarray:
+def _draw_grid_rows(n_rows: int) -> np.ndarray:
     rng = np.random.default_rng(1)
     return rng.integers(2**22, size=(n_rows, 2)) / 2**20
 
@@ -183,7 +183,7 @@ def evaluate(
         ) -> Answers:
             request, run_options = (
                 Request.from_plan(loss, plan),
-                RunOptions(executor, seed, only, needed=requested),
+                RunOptions(executor, seed, only, is_needed=requested),
             )
             return engine.run(case.family, case.data, plan, request, run_options)
 
@@ -191,13 +191,13 @@ def evaluate(
         return method.evaluate(ask, case.data, loss, plan, estimation_terms)
 
 
-class Recorder(Engine):
+class RecordingEngine(Engine):
     """Generic engine that stores the predictions it returns, with a copy of their bytes."""
 
     name = "recorder"
 
     def __init__(self) -> None:
-        self.answered: list[tuple[Answers, bytes]] = []
+        self.recorded_answers: list[tuple[Answers, bytes]] = []
 
     @override
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
@@ -208,23 +208,23 @@ class Recorder(Engine):
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
         answers = Generic().run(family, data, plan, request, run)
-        self.answered.append((answers, bytes_of_answers(answers)))
+        self.recorded_answers.append((answers, serialise_answers(answers)))
         return answers
 
 
-def bytes_of_answers(engine_answers: Answers) -> bytes:
+def serialise_answers(engine_answers: Answers) -> bytes:
     """Serialise all predictions and further outputs of an engine as bytes."""
     out_of_bag_counts, degrees_of_freedom = (
-        Counts.from_holder(engine_answers),
-        freedom_of(engine_answers),
+        ClassCounts.from_holder(engine_answers),
+        get_degrees_of_freedom(engine_answers),
     )
-    further_outputs = [] if out_of_bag_counts is None else [out_of_bag_counts.values.tobytes()]
-    further_outputs += [] if degrees_of_freedom is None else [degrees_of_freedom.tobytes()]
-    for linear_rule in rules_of(engine_answers) or ():
-        further_outputs += [linear_rule.coefficients.tobytes(), linear_rule.intercepts.tobytes()]
-        further_outputs += [b"" if linear_rule.rows is None else digest(linear_rule.rows).encode()]
+    extra_bytes = [] if out_of_bag_counts is None else [out_of_bag_counts.values.tobytes()]
+    extra_bytes += [] if degrees_of_freedom is None else [degrees_of_freedom.tobytes()]
+    for linear_rule in get_linear_rules(engine_answers) or ():
+        extra_bytes += [linear_rule.coefficients.tobytes(), linear_rule.intercepts.tobytes()]
+        extra_bytes += [b"" if linear_rule.rows is None else digest(linear_rule.rows).encode()]
     return b"".join(
-        [engine_answers.values.tobytes(), engine_answers.answered.tobytes(), *further_outputs]
+        [engine_answers.values.tobytes(), engine_answers.answered.tobytes(), *extra_bytes]
     )
 
 
@@ -242,17 +242,17 @@ def all_estimates(evaluation: Evaluation) -> list[Tested]:
     return [*evaluation.tested, *([] if procedure is None else [procedure])]
 
 
-def contents_of(evaluation: Evaluation) -> dict[str, Any]:
+def comparable_contents(evaluation: Evaluation) -> dict[str, Any]:
     """Return the results of an evaluation as comparable plain values, without computing times."""
     return {
         "plan": evaluation.plan.fingerprint,
-        "tested": [to_plain(vars(risk)) for risk in all_estimates(evaluation)],
-        "units": [to_plain(asdict(outer_unit)) for outer_unit in evaluation.units],
+        "tested": [to_json_value(vars(risk)) for risk in all_estimates(evaluation)],
+        "units": [to_json_value(asdict(outer_unit)) for outer_unit in evaluation.units],
         "n_fits": evaluation.n_fits,
     }
 
 
-def estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEstimate]:
+def make_risk_estimates(method: Method, case: Case, evaluation: Evaluation) -> list[RiskEstimate]:
     """Return the risk estimates of all candidates as the `RiskEstimate` objects that users get."""
     provenance = blank_estimate(
         case.data,
@@ -278,11 +278,9 @@ def permuted_plan(plan: Plan, permutation: np.ndarray) -> Plan:
     """Return the plan for permuted rows that is equivalent to `plan` for the original rows."""
     # The new position of each original row is found by inverting the permutation.
     new_positions = np.argsort(permutation).astype(np.int32)
-    flips_before = Flips.from_holder(plan)
-    replaced_labels = (
-        plan.extra
-        if flips_before is None
-        else replace(flips_before, row=new_positions[flips_before.row])
+    old_flips = Flips.from_holder(plan)
+    new_extra = (
+        plan.extra if old_flips is None else replace(old_flips, row=new_positions[old_flips.row])
     )
     permuted_rows = new_positions[plan.blocks.rows]
     block_numbers = np.repeat(np.arange(len(plan.blocks)), plan.blocks.sizes)
@@ -291,51 +289,47 @@ def permuted_plan(plan: Plan, permutation: np.ndarray) -> Plan:
     return replace(
         plan,
         blocks=Blocks(permuted_rows[row_order], plan.blocks.offsets, permuted_counts),
-        extra=replaced_labels,
+        extra=new_extra,
     )
 
 
-def with_renamed_classes(data: Data, new_names: Any) -> Data:
+def rename_classes(data: Data, new_names: Any) -> Data:
     """Return the data with renamed classes: class number c, in sorted order, gets `names[c]`."""
-    sorted_classes, new_codes = np.unique(
-        np.asarray(new_names)[data.class_codes], return_inverse=True
-    )
+    new_classes, new_codes = np.unique(np.asarray(new_names)[data.class_codes], return_inverse=True)
     return replace(
-        data, y=sorted_classes[new_codes], classes=sorted_classes, codes=new_codes.astype(np.int64)
+        data, y=new_classes[new_codes], classes=new_classes, codes=new_codes.astype(np.int64)
     )
 
 
 def recoded_plan(plan: Plan, new_code_of_class: np.ndarray) -> Plan:
     """Return the plan whose replaced labels have code `new_code_of_class[c]` instead of c."""
-    replaced_labels = Flips.from_holder(plan)
-    if replaced_labels is None:
+    label_flips = Flips.from_holder(plan)
+    if label_flips is None:
         return plan
-    replaced_codes = np.asarray(new_code_of_class)[replaced_labels.code].astype(
-        replaced_labels.code.dtype
-    )
-    return replace(plan, extra=replace(replaced_labels, code=replaced_codes))
+    new_flip_codes = np.asarray(new_code_of_class)[label_flips.code].astype(label_flips.code.dtype)
+    return replace(plan, extra=replace(label_flips, code=new_flip_codes))
 
 
-def frozen_data(data: Data) -> Data:
+def read_only_data(data: Data) -> Data:
     """Return a copy of the data whose arrays are read-only."""
     return replace(
         data,
-        X=_read_only(data.X),
-        y=_read_only(data.y),
-        classes=_read_only(data.classes),
-        codes=_read_only(data.codes),
-        groups=_read_only(data.groups),
-        sample_weight=_read_only(data.sample_weight),
-        time=_read_only(data.time),
-        block=_read_only(data.block),
+        X=_read_only_copy(data.X),
+        y=_read_only_copy(data.y),
+        classes=_read_only_copy(data.classes),
+        codes=_read_only_copy(data.codes),
+        groups=_read_only_copy(data.groups),
+        sample_weight=_read_only_copy(data.sample_weight),
+        time=_read_only_copy(data.time),
+        block=_read_only_copy(data.block),
         fit_params={
-            parameter_name: _read_only(fit_param)
-            for parameter_name, fit_param in data.fit_params.items()
+            parameter_name: _read_only_copy(row_values)
+            for parameter_name, row_values in data.fit_params.items()
         },
     )
 
 
-def _read_only(values: Any) -> Any:
+def _read_only_copy(values: Any) -> Any:
     if not isinstance(values, np.ndarray):
         return values
     values = values.copy()
@@ -348,20 +342,23 @@ def altered_plans(plan: Plan) -> Iterator[tuple[str, Plan]]:
     yield "the number of rows", replace(plan, n_rows=plan.n_rows + 1)
     yield "the names of parts", replace(plan, parts=(*plan.parts[:-1], "another"))
     # Fields that are no arguments of __init__ are computed from the other fields.
-    for plan_field in (any_field for any_field in fields(plan) if any_field.init):
+    for plan_field in (dataclass_field for dataclass_field in fields(plan) if dataclass_field.init):
         field_value = getattr(plan, plan_field.name)
         if isinstance(field_value, np.ndarray) and field_value.size:
-            yield plan_field.name, _replace_field(plan, plan_field.name, _changed(field_value))
+            yield (
+                plan_field.name,
+                _replace_field(plan, plan_field.name, _change_last_element(field_value)),
+            )
         elif is_dataclass(field_value) and not isinstance(field_value, type):
             for inner_field in fields(field_value):
                 field_array = getattr(field_value, inner_field.name)
                 if isinstance(field_array, np.ndarray) and field_array.size:
-                    changed_object = _replace_field(
-                        field_value, inner_field.name, _changed(field_array)
+                    changed_value = _replace_field(
+                        field_value, inner_field.name, _change_last_element(field_array)
                     )
                     yield (
                         f"{plan_field.name}.{inner_field.name}",
-                        _replace_field(plan, plan_field.name, changed_object),
+                        _replace_field(plan, plan_field.name, changed_value),
                     )
 
 
@@ -373,7 +370,7 @@ def _replace_field(instance: Any, field_name: str, new_value: Any) -> Any:
     return altered_copy
 
 
-def _changed(original_array: np.ndarray) -> np.ndarray:
+def _change_last_element(original_array: np.ndarray) -> np.ndarray:
     changed_array = original_array.copy()
     changed_array.flat[-1] += 1
     return changed_array

@@ -15,26 +15,31 @@ from truerisk.core.errors import FitFailed, TrueRiskError
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
-from truerisk.plan.answers import Answers, code_type
+from truerisk.plan.answers import Answers, class_code_dtype
 from truerisk.plan.extras.linear_rules import LinearRules
-from truerisk.plan.extras.model_facts import freedom_of, rules_of
+from truerisk.plan.extras.model_facts import get_degrees_of_freedom, get_linear_rules
 from truerisk.plan.plan import Plan
 from truerisk.testing import strategies
 from truerisk.testing.brute_force import brute_force
 from truerisk.testing.cases import suppressed_warnings
-from truerisk.testing.situations import Situation, requests, weight_parameter_of, widest_input_of
+from truerisk.testing.situations import (
+    EngineInput,
+    find_weight_parameter,
+    list_requests,
+    max_columns_and_classes,
+)
 
-Rules = tuple[LinearRules, ...] | None
+OptionalLinearRules = tuple[LinearRules, ...] | None
 
 SEED = 3
 CLOSE_TOLERANCE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12, "equal_nan": True}
 
 
 @frozen
-class SearchEffort:
+class HypothesisEffort:
     """Effort of a random test: the number of examples, and if a failing example is minimised."""
 
-    examples: int = 25
+    n_examples: int = 25
     shrink: bool = True
 
 
@@ -43,10 +48,10 @@ class RandomTest:
     """Random test of one learner: hypothesis draws data, a plan and a type of prediction."""
 
     family: Family
-    plans: Callable[[Data], Any]
-    effort: SearchEffort
-    ties: bool = False
-    weighted: bool = False
+    make_plan_strategy: Callable[[Data], Any]
+    effort: HypothesisEffort
+    has_ties: bool = False
+    has_weights: bool = False
 
     def compare_with_brute_force(self, engine: Engine) -> None:
         """Compare an engine's predictions with those of models that are fitted one by one."""
@@ -57,36 +62,36 @@ class RandomTest:
         self._compare_draws(engine, partial(_compare_engines, reference, engine, self.family))
 
     def _compare_draws(
-        self, engine: Engine, compare: Callable[[Data, Plan, Request], None]
+        self, engine: Engine, compare_once: Callable[[Data, Plan, Request], None]
     ) -> None:
-        """Call `compare` on random data, plans and requests that the engine does not refuse."""
-        hypothesis_library = strategies.hypothesis()
+        """Call `compare_once` on random data, plans and requests that the engine accepts."""
+        hypothesis_library = strategies.import_hypothesis()
         Phase = hypothesis_library.Phase
-        weight_parameter = weight_parameter_of(self.family) if self.weighted else None
-        n_columns, n_classes = widest_input_of(self.family)
-        data_sets = strategies.data_sets(
+        weight_parameter = find_weight_parameter(self.family) if self.has_weights else None
+        n_columns, n_classes = max_columns_and_classes(self.family)
+        data_set_strategy = strategies.data_sets(
             self.family.task,
-            ties=self.ties,
+            ties=self.has_ties,
             n_columns=n_columns,
             n_classes=n_classes,
             weight=weight_parameter,
         )
 
-        def compare_one_draw(data_strategy: Any) -> None:
-            data = data_strategy.draw(data_sets)
-            plan = data_strategy.draw(self.plans(data))
-            request = data_strategy.draw(
-                hypothesis_library.strategies.sampled_from(requests(self.family, data))
+        def compare_one_draw(hypothesis_data: Any) -> None:
+            data = hypothesis_data.draw(data_set_strategy)
+            plan = hypothesis_data.draw(self.make_plan_strategy(data))
+            request = hypothesis_data.draw(
+                hypothesis_library.strategies.sampled_from(list_requests(self.family, data))
             )
             with suppressed_warnings():
                 if (
                     engine.reason_not_served(plan)
                     or engine.refuse(self.family, data, plan, request)
                 ) is None:
-                    compare(data, plan, request)
+                    compare_once(data, plan, request)
 
         hypothesis_settings = hypothesis_library.settings(
-            max_examples=self.effort.examples,
+            max_examples=self.effort.n_examples,
             phases=(Phase.generate, Phase.shrink) if self.effort.shrink else (Phase.generate,),
             deadline=None,
             database=None,
@@ -141,7 +146,9 @@ def _compare_engines(
         return
     require(expected_answers is not None, "a fit fails, and it answers.")
     if expected_answers is not None:
-        require_same(expected_answers, engine_answers, f"engine '{reference.name}' and this one")
+        require_same_answers(
+            expected_answers, engine_answers, f"engine '{reference.name}' and this one"
+        )
 
 
 def _answers_or_none(
@@ -154,15 +161,17 @@ def _answers_or_none(
         return None
 
 
-def require_same(expected_answers: Answers, compared_answers: Answers, compared_text: str) -> None:
+def require_same_answers(
+    expected_answers: Answers, compared_answers: Answers, comparison_label: str
+) -> None:
     """Raise an AssertionError unless engines agree: labels exactly, numbers to nine digits."""
     require(
         expected_answers.values.shape == compared_answers.values.shape,
-        f"{compared_text} answer in other shapes.",
+        f"{comparison_label} answer in other shapes.",
     )
     require(
         np.array_equal(expected_answers.answered, compared_answers.answered),
-        f"{compared_text} answer other questions.",
+        f"{comparison_label} answer other questions.",
     )
     is_answered = expected_answers.answered
     if expected_answers.response != "scored":
@@ -174,28 +183,35 @@ def require_same(expected_answers: Answers, compared_answers: Answers, compared_
     )
     require(
         not is_different.any(),
-        f"{compared_text} differ in {is_different.sum()} of {is_different.size} answers.",
+        f"{comparison_label} differ in {is_different.sum()} of {is_different.size} answers.",
     )
-    expected_freedom, compared_freedom = freedom_of(expected_answers), freedom_of(compared_answers)
+    expected_degrees, compared_degrees = (
+        get_degrees_of_freedom(expected_answers),
+        get_degrees_of_freedom(compared_answers),
+    )
     require(
-        (expected_freedom is None) == (compared_freedom is None),
-        f"{compared_text}: one states freedom.",
+        (expected_degrees is None) == (compared_degrees is None),
+        f"{comparison_label}: one states freedom.",
     )
-    if expected_freedom is not None and compared_freedom is not None:
-        has_same_freedom = np.allclose(expected_freedom, compared_freedom, **CLOSE_TOLERANCE)
-        require(has_same_freedom, f"{compared_text} differ in degrees of freedom.")
-    require_same_rules(rules_of(expected_answers), rules_of(compared_answers), compared_text)
+    if expected_degrees is not None and compared_degrees is not None:
+        has_same_degrees = np.allclose(expected_degrees, compared_degrees, **CLOSE_TOLERANCE)
+        require(has_same_degrees, f"{comparison_label} differ in degrees of freedom.")
+    require_same_rules(
+        get_linear_rules(expected_answers), get_linear_rules(compared_answers), comparison_label
+    )
     require(
         expected_answers.n_fits == compared_answers.n_fits,
-        f"{compared_text}: {expected_answers.n_fits}, {compared_answers.n_fits} fits.",
+        f"{comparison_label}: {expected_answers.n_fits}, {compared_answers.n_fits} fits.",
     )
 
 
-def require_same_rules(expected_rules: Rules, compared_rules: Rules, compared_text: str) -> None:
+def require_same_rules(
+    expected_rules: OptionalLinearRules, compared_rules: OptionalLinearRules, comparison_label: str
+) -> None:
     """Raise an AssertionError unless all linear models agree in coefficients and training rows."""
     require(
         (expected_rules is None) == (compared_rules is None),
-        f"{compared_text}: one gives linear rules.",
+        f"{comparison_label}: one gives linear rules.",
     )
     expected_by_model, compared_by_model = (
         _arrays_by_model(expected_rules),
@@ -203,10 +219,10 @@ def require_same_rules(expected_rules: Rules, compared_rules: Rules, compared_te
     )
     require(
         set(expected_by_model) == set(compared_by_model),
-        f"{compared_text} give the rules of different models.",
+        f"{comparison_label} give the rules of different models.",
     )
-    for model, expected_arrays in expected_by_model.items():
-        array_pairs = zip(expected_arrays, compared_by_model[model], strict=True)
+    for fit_and_candidate, expected_arrays in expected_by_model.items():
+        array_pairs = zip(expected_arrays, compared_by_model[fit_and_candidate], strict=True)
         has_same_arrays = all(
             np.shape(expected_array) == np.shape(compared_array)
             and np.allclose(expected_array, compared_array, **CLOSE_TOLERANCE)
@@ -214,47 +230,48 @@ def require_same_rules(expected_rules: Rules, compared_rules: Rules, compared_te
         )
         require(
             has_same_arrays,
-            f"{compared_text} differ in the linear rule of (fit, candidate) {model}.",
+            f"{comparison_label} differ in the linear rule of (fit, candidate) "
+            f"{fit_and_candidate}.",
         )
 
 
-def _arrays_by_model(rules: Rules) -> dict[tuple[int, int], tuple[Any, ...]]:
+def _arrays_by_model(rules: OptionalLinearRules) -> dict[tuple[int, int], tuple[Any, ...]]:
     arrays_by_model: dict[tuple[int, int], tuple[Any, ...]] = {}
     for rule in rules or ():
         training_table = rule.rows.toarray() if hasattr(rule.rows, "toarray") else rule.rows
         class_codes = np.array([*rule.codes, rule.pairs], dtype=float)
         for i, candidate in enumerate(rule.candidates):
             coefficients_and_intercept = rule.coefficients[i], rule.intercepts[i]
-            training_rows = np.zeros(0) if training_table is None else training_table
+            rows_or_empty = np.zeros(0) if training_table is None else training_table
             arrays_by_model[rule.fit, int(candidate)] = (
                 *coefficients_and_intercept,
                 class_codes,
-                training_rows,
+                rows_or_empty,
             )
     return arrays_by_model
 
 
-def require_contract(
-    engine_answers: Answers, engine: Engine, situation: Situation, n_answer_rows: int
+def require_valid_answers(
+    engine_answers: Answers, engine: Engine, engine_input: EngineInput, n_answer_rows: int
 ) -> None:
     """Raise an AssertionError unless predictions have the shapes and types `Answers` documents."""
-    plan, answer_values = situation.plan, engine_answers.values
+    plan, answer_values = engine_input.plan, engine_answers.values
     require(engine_answers.plan.fingerprint == plan.fingerprint, "the answers are to another plan.")
     require(
-        engine_answers.response == situation.request.response,
+        engine_answers.response == engine_input.request.response,
         f"the response is {engine_answers.response}.",
     )
     require(
         engine_answers.engine == engine.name, f"the engine calls itself {engine_answers.engine!r}."
     )
-    expected_shape = (n_answer_rows, *_shape(situation))
+    expected_shape = (n_answer_rows, *_prediction_shape(engine_input))
     require(
         answer_values.shape == expected_shape,
         f"values have shape {answer_values.shape}, not {expected_shape}.",
     )
-    is_label_request = situation.request.response == "label"
+    is_label_request = engine_input.request.response == "label"
     expected_type = np.dtype(
-        code_type(situation.data.n_classes) if is_label_request else np.float64
+        class_code_dtype(engine_input.data.n_classes) if is_label_request else np.float64
     )
     require(
         answer_values.dtype == expected_type,
@@ -264,9 +281,9 @@ def require_contract(
         engine_answers.answered.dtype == bool,
         f"answered is {engine_answers.answered.dtype}, not bool.",
     )
-    shape_of_flags = (n_answer_rows, plan.n_questions)
+    answered_shape = (n_answer_rows, plan.n_questions)
     require(
-        engine_answers.answered.shape == shape_of_flags,
+        engine_answers.answered.shape == answered_shape,
         f"answered has shape {engine_answers.answered.shape}.",
     )
     require(
@@ -276,28 +293,28 @@ def require_contract(
     require(
         engine_answers.n_fits == n_answer_rows * plan.n_fits, f"n_fits is {engine_answers.n_fits}."
     )
-    for seconds_name in ("fit_seconds", "answer_seconds"):
-        measured_seconds = getattr(engine_answers, seconds_name)
+    for time_field in ("fit_seconds", "answer_seconds"):
+        measured_seconds = getattr(engine_answers, time_field)
         require(
             measured_seconds.shape == (n_answer_rows, plan.n_fits),
-            f"{seconds_name} has shape {measured_seconds.shape}.",
+            f"{time_field} has shape {measured_seconds.shape}.",
         )
-        require(bool((measured_seconds >= 0).all()), f"{seconds_name} are negative or NaN.")
+        require(bool((measured_seconds >= 0).all()), f"{time_field} are negative or NaN.")
 
 
-def _shape(situation: Situation) -> tuple[int, ...]:
+def _prediction_shape(engine_input: EngineInput) -> tuple[int, ...]:
     """Return the shape of the array of predictions that an engine computes for one candidate."""
-    if situation.request.response == "scored":
-        return (situation.plan.n_questions,)
+    if engine_input.request.response == "scored":
+        return (engine_input.plan.n_questions,)
     n_requested_rows = sum(
-        len(situation.plan.test_rows(question_number)[0])
-        for question_number in range(situation.plan.n_questions)
+        len(engine_input.plan.test_rows(question_number)[0])
+        for question_number in range(engine_input.plan.n_questions)
     )
-    if situation.request.response == "probability":
-        return n_requested_rows, situation.data.n_classes
+    if engine_input.request.response == "probability":
+        return n_requested_rows, engine_input.data.n_classes
     return (
         n_requested_rows,
-        *(situation.data.y.shape[1:] if situation.request.response == "value" else ()),
+        *(engine_input.data.y.shape[1:] if engine_input.request.response == "value" else ()),
     )
 
 
@@ -384,7 +401,9 @@ class NotConforming(TrueRiskError, AssertionError):
         self.failures = {check.name: error for check, error in failures.items()}
 
 
-def check_of(check_function: Callable[..., None], *arguments: Any, check_label: str = "") -> Check:
+def make_check(
+    check_function: Callable[..., None], *arguments: Any, check_label: str = ""
+) -> Check:
     """Wrap a function as a Check, whose fact is the docstring of the function."""
     fact = " ".join((inspect.getdoc(check_function) or "").split())
     check_name = check_function.__name__.removeprefix("check_") + (
@@ -393,7 +412,7 @@ def check_of(check_function: Callable[..., None], *arguments: Any, check_label: 
     return Check(check_name, fact, partial(check_function, *arguments))
 
 
-def raise_failures(subject: str, checks: Iterable[Check]) -> None:
+def run_all_checks(subject: str, checks: Iterable[Check]) -> None:
     """Run all checks, and raise one NotConforming error that names every failed check."""
     failures: dict[Check, Exception] = {}
     n_checks = 0

@@ -17,60 +17,60 @@ import numpy as np
 from truerisk.contracts import Method, Streams
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
-from truerisk.engines.workers.processes import reusable_workers
+from truerisk.engines.workers.processes import get_reusable_pool
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Evaluation, Target
-from truerisk.results.interval import ends_of
+from truerisk.results.interval import interval_ends
 from truerisk.results.results import RiskEstimate
 from truerisk.testing.cases import (
     Case,
-    Recorder,
+    RecordingEngine,
     all_estimates,
     altered_plans,
-    bytes_of_answers,
-    contents_of,
-    estimates,
+    comparable_contents,
+    error_free_cases,
     evaluate,
-    frozen_data,
-    perfect_cases,
+    make_risk_estimates,
     permuted_data,
     permuted_plan,
+    read_only_data,
     recoded_plan,
+    rename_classes,
+    serialise_answers,
     suppressed_warnings,
     two_class_case,
-    with_bagging,
-    with_renamed_classes,
+    wrap_in_bagging,
 )
-from truerisk.testing.comparing import Check, check_of, raise_failures, require
+from truerisk.testing.comparing import Check, make_check, require, run_all_checks
 
 
-def _contents_in_worker(pickled_trial: bytes, seed: int) -> dict[str, Any] | None:
+def _evaluate_in_worker(pickled_trial: bytes, seed: int) -> dict[str, Any] | None:
     """Evaluate a pickled method in a worker process; return None if its code is not found there."""
     try:
         method, case = pickle.loads(pickled_trial)
     except (ImportError, AttributeError):
         return None
-    return contents_of(evaluate(method, case, seed=seed))
+    return comparable_contents(evaluate(method, case, seed=seed))
 
 
-def _pickle(method: Method, case: Case, modules_by_value: Sequence[ModuleType]) -> bytes:
-    """Pickle method and case, including the code of the modules in `modules_by_value`.
+def _pickle_trial(method: Method, case: Case, embedded_modules: Sequence[ModuleType]) -> bytes:
+    """Pickle method and case, including the code of the modules in `embedded_modules`.
 
     Code of other modules is referred to by its name, so the worker must be able to import it.
     """
     import cloudpickle
 
-    for module in modules_by_value:
+    for module in embedded_modules:
         cloudpickle.register_pickle_by_value(module)
     try:
         pickled_trial: bytes = cloudpickle.dumps((method, case))
     finally:
-        for module in modules_by_value:
+        for module in embedded_modules:
             cloudpickle.unregister_pickle_by_value(module)
     return pickled_trial
 
 
-def _modules_of(method: Method) -> list[ModuleType]:
+def _find_own_modules(method: Method) -> list[ModuleType]:
     """Return the modules that define the method's classes, except those of this package."""
     module_names = {base_class.__module__ for base_class in type(method).__mro__}
     return [
@@ -108,7 +108,7 @@ def method_checks(method: Method, case: Case | None = None) -> list[Check]:
     says_what_it_estimates
     """
     trial = MethodTrial(method, case or two_class_case())
-    return [check_of(check_function, trial) for check_function in CHECKS]
+    return [make_check(check_function, trial) for check_function in METHOD_CHECKS]
 
 
 def check_method(method: Method, case: Case | None = None) -> None:
@@ -135,7 +135,7 @@ def check_method(method: Method, case: Case | None = None) -> None:
     >>> import truerisk as tr
     >>> tr.testing.check_method(tr.methods.KFold(5))
     """
-    raise_failures(f"method '{method.name}'", method_checks(method, case))
+    run_all_checks(f"method '{method.name}'", method_checks(method, case))
 
 
 @frozen(eq=False)
@@ -145,7 +145,7 @@ class MethodTrial:
     method: Method
     case: Case
 
-    def draw(self, seed: int = 0) -> Plan:
+    def draw_plan(self, seed: int = 0) -> Plan:
         """Return the plan that the method draws with this seed."""
         with suppressed_warnings():
             loss = self.method.loss_of(self.case.data, self.case.loss, requested=False)
@@ -162,22 +162,22 @@ class MethodTrial:
     @cached_property
     def plan(self) -> Plan:
         """Plan that the method draws with seed 0."""
-        return self.draw()
+        return self.draw_plan()
 
     @cached_property
-    def recorder(self) -> Recorder:
+    def recording_engine(self) -> RecordingEngine:
         """Engine that computed the predictions for `evaluation`."""
-        return Recorder()
+        return RecordingEngine()
 
     @cached_property
     def evaluation(self) -> Evaluation:
         """Evaluation of the method on the plan with seed 0."""
-        return self.evaluate(plan=self.plan, engine=self.recorder)
+        return self.evaluate(plan=self.plan, engine=self.recording_engine)
 
     @cached_property
-    def contents(self) -> dict[str, Any]:
+    def evaluation_contents(self) -> dict[str, Any]:
         """Results of `evaluation` as comparable values, read directly after it was computed."""
-        return contents_of(self.evaluation)
+        return comparable_contents(self.evaluation)
 
 
 def check_says_what_it_estimates(trial: MethodTrial) -> None:
@@ -204,7 +204,7 @@ def check_one_estimate_per_candidate(trial: MethodTrial) -> None:
 
 def check_same_seed_same_plan(trial: MethodTrial) -> None:
     """Check that the method draws the same plan twice from the same data and seed."""
-    first_fingerprint, second_fingerprint = (trial.draw(7).fingerprint for _ in range(2))
+    first_fingerprint, second_fingerprint = (trial.draw_plan(7).fingerprint for _ in range(2))
     require(
         first_fingerprint == second_fingerprint,
         f"two plans of seed 7 differ: {first_fingerprint} and {second_fingerprint}.",
@@ -213,20 +213,24 @@ def check_same_seed_same_plan(trial: MethodTrial) -> None:
 
 def check_same_plan_same_result(trial: MethodTrial) -> None:
     """Check that two evaluations of one plan give bit-identical results."""
-    second_contents = contents_of(trial.evaluate(plan=trial.plan))
-    _require_same(trial.contents, second_contents, "two evaluations of one plan")
+    second_contents = comparable_contents(trial.evaluate(plan=trial.plan))
+    _require_same_contents(
+        trial.evaluation_contents, second_contents, "two evaluations of one plan"
+    )
 
 
 def check_same_result_in_another_process(trial: MethodTrial) -> None:
     """Check that another process with the same seed gets the same plan and the same result."""
     # The engines use these worker processes, and starting another pool would end them.
-    workers = reusable_workers(2)
+    worker_pool = get_reusable_pool(2)
     # A worker process cannot import a test file, so the second attempt sends the file's code.
-    for modules_by_value in ([], _modules_of(trial.method)):
-        pickled_trial = _pickle(trial.method, trial.case, modules_by_value)
-        worker_contents = workers.submit(_contents_in_worker, pickled_trial, 0).result()
+    for embedded_modules in ([], _find_own_modules(trial.method)):
+        pickled_trial = _pickle_trial(trial.method, trial.case, embedded_modules)
+        worker_contents = worker_pool.submit(_evaluate_in_worker, pickled_trial, 0).result()
         if worker_contents is not None:
-            _require_same(trial.contents, worker_contents, "this process and another")
+            _require_same_contents(
+                trial.evaluation_contents, worker_contents, "this process and another"
+            )
             return
     raise AssertionError(f"{type(trial.method).__name__} cannot be sent to another process.")
 
@@ -234,10 +238,14 @@ def check_same_result_in_another_process(trial: MethodTrial) -> None:
 def check_same_result_on_any_executor(trial: MethodTrial) -> None:
     """Check that this process, threads and worker processes give the same result."""
     with ThreadPoolExecutor(2) as thread_pool:
-        executor_contents = contents_of(trial.evaluate(plan=trial.plan, executor=thread_pool))
-    _require_same(trial.contents, executor_contents, "this process and threads")
-    executor_contents = contents_of(trial.evaluate(plan=trial.plan, executor=2))
-    _require_same(trial.contents, executor_contents, "this process and two workers")
+        executor_contents = comparable_contents(
+            trial.evaluate(plan=trial.plan, executor=thread_pool)
+        )
+    _require_same_contents(trial.evaluation_contents, executor_contents, "this process and threads")
+    executor_contents = comparable_contents(trial.evaluate(plan=trial.plan, executor=2))
+    _require_same_contents(
+        trial.evaluation_contents, executor_contents, "this process and two workers"
+    )
 
 
 def check_names_of_classes_do_not_matter(trial: MethodTrial) -> None:
@@ -246,8 +254,12 @@ def check_names_of_classes_do_not_matter(trial: MethodTrial) -> None:
     if case.data.classes is None:
         return
     new_class_names = [f"class {class_number:03d}" for class_number in range(case.data.n_classes)]
-    renamed_case = replace(case, data=with_renamed_classes(case.data, new_class_names))
-    _require_same(trial.contents, contents_of(trial.evaluate(renamed_case)), "0, 1 and names")
+    renamed_case = replace(case, data=rename_classes(case.data, new_class_names))
+    _require_same_contents(
+        trial.evaluation_contents,
+        comparable_contents(trial.evaluate(renamed_case)),
+        "0, 1 and names",
+    )
 
 
 def check_order_of_classes_does_not_matter(trial: MethodTrial) -> None:
@@ -256,7 +268,7 @@ def check_order_of_classes_does_not_matter(trial: MethodTrial) -> None:
     if case.data.classes is None:
         return
     reversed_class_codes = np.arange(case.data.n_classes)[::-1]
-    renamed_case = replace(case, data=with_renamed_classes(case.data, reversed_class_codes))
+    renamed_case = replace(case, data=rename_classes(case.data, reversed_class_codes))
     renamed_evaluation = trial.evaluate(
         renamed_case, plan=recoded_plan(trial.plan, reversed_class_codes)
     )
@@ -297,9 +309,9 @@ def check_perfect_rule_has_risk_0(trial: MethodTrial) -> None:
     # A method that smooths, or adds a penalty to the errors, declares that it is exempt.
     if not method.perfect_is_0:
         return
-    cases = perfect_cases(trial.case.data)
+    cases = error_free_cases(trial.case.data)
     is_accepted = _require_zero_risk(method, cases) or _require_zero_risk(
-        method, [with_bagging(case) for case in cases]
+        method, [wrap_in_bagging(case) for case in cases]
     )
     require(is_accepted, "the method refused both classes and numbers.")
 
@@ -320,7 +332,7 @@ def _require_zero_risk(method: Method, cases: list[Case]) -> bool:
 
 def check_X_and_y_stay_as_they_were(trial: MethodTrial) -> None:  # noqa: N802
     """Check that neither X nor y nor the class codes are modified."""
-    data_before = frozen_data(trial.case.data)
+    data_before = read_only_data(trial.case.data)
     trial.evaluate()
     for array_name in ("X", "y", "classes", "codes"):
         old_array, new_array = (
@@ -333,61 +345,72 @@ def check_X_and_y_stay_as_they_were(trial: MethodTrial) -> None:  # noqa: N802
 
 def check_takes_read_only_arrays(trial: MethodTrial) -> None:
     """Check that data in read-only memory give the same result."""
-    read_only_case = replace(trial.case, data=frozen_data(trial.case.data))
-    _require_same(trial.contents, contents_of(trial.evaluate(read_only_case)), "read-only data")
+    read_only_case = replace(trial.case, data=read_only_data(trial.case.data))
+    _require_same_contents(
+        trial.evaluation_contents,
+        comparable_contents(trial.evaluate(read_only_case)),
+        "read-only data",
+    )
 
 
 def check_answers_stay_as_they_were(trial: MethodTrial) -> None:
     """Check that estimating risks does not modify the predictions, since methods may share them."""
-    contents_of(trial.evaluation)
-    for recorded_answers, bytes_before in trial.recorder.answered:
-        require(bytes_of_answers(recorded_answers) == bytes_before, "the answers were written to.")
+    comparable_contents(trial.evaluation)
+    for recorded_answers, bytes_before in trial.recording_engine.recorded_answers:
+        require(serialise_answers(recorded_answers) == bytes_before, "the answers were written to.")
 
 
 def check_estimates_survive_json(trial: MethodTrial) -> None:
     """Check that a result that is written as JSON and read again is unchanged."""
-    for estimate in estimates(trial.method, trial.case, trial.evaluation):
-        read_estimate = RiskEstimate.from_json(estimate.to_json())
-        _require_same(estimate.to_dict(), read_estimate.to_dict(), "a result and its JSON")
+    for estimate in make_risk_estimates(trial.method, trial.case, trial.evaluation):
+        restored_estimate = RiskEstimate.from_json(estimate.to_json())
+        _require_same_contents(
+            estimate.to_dict(), restored_estimate.to_dict(), "a result and its JSON"
+        )
         for dataclass_field in fields(estimate):
             # Fields that are excluded from comparison are not written to JSON.
             if not dataclass_field.compare:
                 continue
-            written_value, read_value = (
+            written_value, restored_value = (
                 getattr(estimate, dataclass_field.name),
-                getattr(read_estimate, dataclass_field.name),
+                getattr(restored_estimate, dataclass_field.name),
             )
             if isinstance(written_value, np.ndarray):
-                has_nan = written_value.dtype.kind == "f"
-                is_unchanged = written_value.dtype.kind == read_value.dtype.kind
+                is_float = written_value.dtype.kind == "f"
+                is_unchanged = written_value.dtype.kind == restored_value.dtype.kind
                 is_unchanged = is_unchanged and np.array_equal(
-                    written_value, read_value, equal_nan=has_nan
+                    written_value, restored_value, equal_nan=is_float
                 )
             else:
-                is_unchanged = written_value == read_value
+                is_unchanged = written_value == restored_value
             require(
                 is_unchanged,
-                f"{dataclass_field.name} came back as {read_value!r}, was {written_value!r}.",
+                f"{dataclass_field.name} came back as {restored_value!r}, was {written_value!r}.",
             )
 
 
 def check_plan_survives_json(trial: MethodTrial) -> None:
     """Check that a plan read from its JSON has the same fingerprint and gives the same result."""
-    read_plan = Plan.from_dict(json.loads(json.dumps(trial.plan.to_dict())))
-    require(trial.plan.fingerprint == read_plan.fingerprint, "its fingerprint came back otherwise.")
-    _require_same(
-        trial.contents, contents_of(trial.evaluate(plan=read_plan)), "a plan and its JSON"
+    restored_plan = Plan.from_dict(json.loads(json.dumps(trial.plan.to_dict())))
+    require(
+        trial.plan.fingerprint == restored_plan.fingerprint, "its fingerprint came back otherwise."
+    )
+    _require_same_contents(
+        trial.evaluation_contents,
+        comparable_contents(trial.evaluate(plan=restored_plan)),
+        "a plan and its JSON",
     )
 
 
 def check_fingerprint_changes_with_the_plan(trial: MethodTrial) -> None:
     """Check that a change of any field of a plan changes its fingerprint."""
     plan = trial.plan
-    for change_text, changed_plan in altered_plans(plan):
+    for change_description, changed_plan in altered_plans(plan):
         require(
-            plan.fingerprint != changed_plan.fingerprint, f"it does not depend on {change_text}."
+            plan.fingerprint != changed_plan.fingerprint,
+            f"it does not depend on {change_description}.",
         )
-    plan_of_seed_8 = trial.draw(8)
+    plan_of_seed_8 = trial.draw_plan(8)
     if plan.to_dict() != plan_of_seed_8.to_dict():
         require(plan.fingerprint != plan_of_seed_8.fingerprint, "two different plans share it.")
 
@@ -414,7 +437,7 @@ def check_no_fit_predicts_its_own_rows(trial: MethodTrial) -> None:
         require(part_name == "apparent" or not len(shared_rows), leak_message)
 
 
-CHECKS = (
+METHOD_CHECKS = (
     check_says_what_it_estimates,
     check_one_estimate_per_candidate,
     check_same_seed_same_plan,
@@ -440,7 +463,7 @@ def _value_error_and_limits(tested_estimate: Any) -> list[float]:
     optional_numbers = [
         tested_estimate.value,
         tested_estimate.read_std_error(),
-        *ends_of(tested_estimate.read_interval()),
+        *interval_ends(tested_estimate.read_interval()),
     ]
     return [
         np.nan if optional_number is None else optional_number
@@ -448,17 +471,17 @@ def _value_error_and_limits(tested_estimate: Any) -> list[float]:
     ]
 
 
-def _require_same(
-    first_contents: dict[str, Any], second_contents: dict[str, Any], compared_text: str
+def _require_same_contents(
+    first_contents: dict[str, Any], second_contents: dict[str, Any], comparison_label: str
 ) -> None:
     differing_keys = [
         result_key
         for result_key in first_contents
         if first_contents[result_key] != second_contents.get(result_key)
     ]
-    require(not differing_keys, f"{compared_text} differ in {', '.join(differing_keys)}.")
+    require(not differing_keys, f"{comparison_label} differ in {', '.join(differing_keys)}.")
 
 
-def _require_close(first_values: Any, second_values: Any, compared_text: str) -> None:
+def _require_close(first_values: Any, second_values: Any, comparison_label: str) -> None:
     is_close = np.allclose(first_values, second_values, rtol=1e-9, atol=1e-12, equal_nan=True)
-    require(is_close, f"{compared_text}: {first_values} became {second_values}.")
+    require(is_close, f"{comparison_label}: {first_values} became {second_values}.")

@@ -11,25 +11,25 @@ from truerisk.contracts import Method
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.data.data import Data, TaskWord
+from truerisk.data.data import Data, TaskName
 from truerisk.datasets.gaussian import GaussianProblem, TrueRisk
 from truerisk.datasets.problems import make_simple
 from truerisk.losses.row_losses import Squared, ZeroOne
 from truerisk.testing.cases import Case, evaluate
 from truerisk.testing.comparing import require
 
-FRESH_ROWS = 100_000
+N_FRESH_ROWS = 100_000
 
 
 class SimulatedProblem(ABC):
     """Distribution of (X, y) for which the true risk of a model is known."""
 
     name: str
-    task: TaskWord
+    task: TaskName
 
     @property
     @abstractmethod
-    def least_risk(self) -> float:
+    def bayes_risk(self) -> float:
         """Risk of the best possible rule (Bayes risk), by zero-one or squared loss."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class TwoGaussians(SimulatedProblem):
 
     @property
     @override
-    def least_risk(self) -> float:
+    def bayes_risk(self) -> float:
         return self.gaussians.bayes_risk
 
     @override
@@ -71,18 +71,18 @@ class TwoGaussians(SimulatedProblem):
         is_linear = np.size(getattr(model, "coef_", ())) == self.gaussians.n_features
         if is_linear and np.array_equal(classes, [0, 1]):
             return _exact_true_risk(self.gaussians.true_risk_linear(model.coef_, model.intercept_))
-        return self.gaussians.true_risk(model, n_test=FRESH_ROWS)
+        return self.gaussians.true_risk(model, n_test=N_FRESH_ROWS)
 
 
 @frozen
 class PureNoise(SimulatedProblem):
-    r"""Classification without signal: class 1 has probability `share` for every X; zero-one loss.
+    r"""Classification by zero-one loss without signal: P(class 1) is the same for every X.
 
-    A rule that predicts class 1 with probability q has risk share + (1 − 2 share) q. If share is ½,
-    every rule has risk ½.
+    Let p be this probability, `class_1_probability`. A rule that predicts class 1 with probability
+    q has risk p + (1 − 2 p) q. If p is ½, every rule has risk ½.
     """
 
-    share: float = 0.5
+    class_1_probability: float = 0.5
     n_features: int = 5
 
     name = "pure noise"
@@ -90,24 +90,26 @@ class PureNoise(SimulatedProblem):
 
     @property
     @override
-    def least_risk(self) -> float:
-        return min(self.share, 1 - self.share)
+    def bayes_risk(self) -> float:
+        return min(self.class_1_probability, 1 - self.class_1_probability)
 
     @override
     def draw(self, n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((n, self.n_features))
-        return X, (rng.random(n) < self.share).astype(np.int64)
+        return X, (rng.random(n) < self.class_1_probability).astype(np.int64)
 
     @override
     def true_risk(self, model: Any) -> TrueRisk:
-        if self.share == 0.5:
+        if self.class_1_probability == 0.5:
             return _exact_true_risk(0.5)
-        X, _ = self.draw(FRESH_ROWS, 0)
+        X, _ = self.draw(N_FRESH_ROWS, 0)
         is_class_1 = np.asarray(model.predict(X)) == 1
-        risk_slope = 1 - 2 * self.share
+        risk_slope = 1 - 2 * self.class_1_probability
         std_error = abs(risk_slope) * float(is_class_1.std()) / np.sqrt(len(X))
-        return TrueRisk(self.share + risk_slope * float(is_class_1.mean()), std_error, len(X))
+        return TrueRisk(
+            self.class_1_probability + risk_slope * float(is_class_1.mean()), std_error, len(X)
+        )
 
 
 @frozen
@@ -127,7 +129,7 @@ class NoisyLine(SimulatedProblem):
 
     @property
     @override
-    def least_risk(self) -> float:
+    def bayes_risk(self) -> float:
         return self.noise_variance
 
     def least_squares_risk(self, n: int) -> float:
@@ -154,7 +156,7 @@ class NoisyLine(SimulatedProblem):
             return _exact_true_risk(
                 self.noise_variance + float(coef_error @ coef_error) + intercept**2
             )
-        X, _ = self.draw(FRESH_ROWS, 0)
+        X, _ = self.draw(N_FRESH_ROWS, 0)
         squared_errors = (np.asarray(model.predict(X)) - X @ np.array(self.coef)) ** 2
         std_error = float(squared_errors.std() / np.sqrt(len(X)))
         return TrueRisk(self.noise_variance + float(squared_errors.mean()), std_error, len(X))
@@ -167,10 +169,10 @@ def _exact_true_risk(risk: float) -> TrueRisk:
 two_gaussians = TwoGaussians()
 pure_noise = PureNoise()
 noisy_line = NoisyLine()
-problems: tuple[SimulatedProblem, ...] = (two_gaussians, pure_noise, noisy_line)
+SIMULATED_PROBLEMS: tuple[SimulatedProblem, ...] = (two_gaussians, pure_noise, noisy_line)
 
 
-Direction = Literal["optimistic", "pessimistic", "none"]
+BiasDirection = Literal["optimistic", "pessimistic", "none"]
 
 
 @frozen(eq=False)
@@ -285,7 +287,7 @@ def check_mean(found: Replicates, target: float, *, within: float = 3.5) -> None
     )
 
 
-def check_bias(found: Replicates, direction: Direction, *, beyond: float = 3.5) -> None:
+def check_bias(found: Replicates, direction: BiasDirection, *, beyond: float = 3.5) -> None:
     """Raise an error unless the bias of the estimates has the given direction.
 
     Parameters
@@ -312,13 +314,13 @@ def check_bias(found: Replicates, direction: Direction, *, beyond: float = 3.5) 
     >>> tr.testing.check_bias(found, "optimistic")
     """
     z_score = found.bias / max(found.bias_std_error, 1e-300)
-    has_direction = {
+    is_direction_met = {
         "optimistic": z_score < -beyond,
         "pessimistic": z_score > beyond,
         "none": abs(z_score) <= beyond,
     }
     require(
-        has_direction[direction],
+        is_direction_met[direction],
         f"the bias is {found.bias:.4f} ± {found.bias_std_error:.4f}, which is not {direction}.",
     )
 

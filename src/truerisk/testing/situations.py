@@ -20,7 +20,7 @@ from truerisk.testing.toy_learners import NearestMean
 
 
 @frozen(eq=False)
-class Situation:
+class EngineInput:
     """Input of one engine run: family, data, plan and type of prediction."""
 
     family: Family
@@ -41,21 +41,21 @@ def default_families() -> tuple[Family, ...]:
     )
 
 
-def situations(family: Family) -> Iterator[Situation]:
+def fixed_engine_inputs(family: Family) -> Iterator[EngineInput]:
     """Yield the fixed inputs of engines for one family.
 
     The first four are simple plans with the default type of prediction. The others are three folds
     with each other type of prediction.
     """
-    data = plain_data(family)
-    default_request, *other_requests = requests(family, data)
-    for plan in _plans(data.n_rows):
-        yield Situation(family, data, plan, default_request)
+    data = make_small_data(family)
+    default_request, *other_requests = list_requests(family, data)
+    for plan in _simple_plans(data.n_rows):
+        yield EngineInput(family, data, plan, default_request)
     for request in other_requests:
-        yield Situation(family, data, _folds(data.n_rows), request)
+        yield EngineInput(family, data, _folds(data.n_rows), request)
 
 
-def widest_input_of(family: Family) -> tuple[int | None, int | None]:
+def max_columns_and_classes(family: Family) -> tuple[int | None, int | None]:
     """Return the largest numbers of feature columns and of classes that the learner's tags allow.
 
     None means that any number is allowed.
@@ -63,14 +63,14 @@ def widest_input_of(family: Family) -> tuple[int | None, int | None]:
     from sklearn.utils import get_tags
 
     estimator_tags = get_tags(family.estimator)
-    is_binary = (
+    is_binary_only = (
         estimator_tags.classifier_tags is not None
         and not estimator_tags.classifier_tags.multi_class
     )
-    return None if estimator_tags.input_tags.two_d_array else 1, 2 if is_binary else None
+    return None if estimator_tags.input_tags.two_d_array else 1, 2 if is_binary_only else None
 
 
-def plain_data(family: Family) -> Data:
+def make_small_data(family: Family) -> Data:
     """Return a data set of twelve rows: one or two features, and two classes or a numeric target.
 
     A single feature is used if the learner accepts no more.
@@ -78,14 +78,14 @@ def plain_data(family: Family) -> Data:
     rng = np.random.default_rng(4)
     y = np.arange(12) % 2
     X = rng.integers(2**10, size=(12, 2)) / 2**8 + y[:, None]
-    if widest_input_of(family)[0] == 1:
+    if max_columns_and_classes(family)[0] == 1:
         X = np.ascontiguousarray(X[:, :1])
     if family.task == "regression":
         return Data.check(X, X @ np.array([1.0, -2.0])[: X.shape[1]] + y, task="regression")
     return Data.check(X, y, task="classification")
 
 
-def requests(family: Family, data: Data) -> list[Request]:
+def list_requests(family: Family, data: Data) -> list[Request]:
     """Return the types of prediction that the family supports on these data, the default first."""
     from sklearn.metrics import get_scorer
 
@@ -103,26 +103,28 @@ def requests(family: Family, data: Data) -> list[Request]:
     return supported_requests
 
 
-def weight_parameter_of(family: Family) -> str | None:
+def find_weight_parameter(family: Family) -> str | None:
     """Return the name of the fit parameter for sample weights, or None if the learner has none."""
     from sklearn.utils.validation import has_fit_parameter
 
     return "sample_weight" if has_fit_parameter(family.estimator, "sample_weight") else None
 
 
-def accepted_situations(engine: Engine, family: Family) -> list[Situation]:
+def accepted_engine_inputs(engine: Engine, family: Family) -> list[EngineInput]:
     """Return the fixed inputs that the engine does not refuse for this family."""
     return [
-        situation
-        for situation in situations(family)
-        if engine.refuse(situation.family, situation.data, situation.plan, situation.request)
+        engine_input
+        for engine_input in fixed_engine_inputs(family)
+        if engine.refuse(
+            engine_input.family, engine_input.data, engine_input.plan, engine_input.request
+        )
         is None
     ]
 
 
-def run_on(
+def run_engine(
     engine: Engine,
-    situation: Situation,
+    engine_input: EngineInput,
     *,
     only: np.ndarray | None = None,
     requested: np.ndarray | None = None,
@@ -130,13 +132,17 @@ def run_on(
 ) -> Answers:
     """Run the engine on one fixed input with seed 3."""
     with suppressed_warnings():
-        run_options = RunOptions(executor, 3, only, needed=requested)
+        run_options = RunOptions(executor, 3, only, is_needed=requested)
         return engine.run(
-            situation.family, situation.data, situation.plan, situation.request, run_options
+            engine_input.family,
+            engine_input.data,
+            engine_input.plan,
+            engine_input.request,
+            run_options,
         )
 
 
-def _plans(n_rows: int) -> Iterator[Plan]:
+def _simple_plans(n_rows: int) -> Iterator[Plan]:
     yield _folds(n_rows)
     loo_builder, holdout_builder, apparent_builder = (
         PlanBuilder(n_rows),

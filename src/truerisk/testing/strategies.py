@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import MissingExtra
-from truerisk.data.data import Data, TaskWord
+from truerisk.data.data import Data, TaskName
 from truerisk.plan.blocks import ALL, RowSets
-from truerisk.plan.builder import PlanBuilder, RowSet, leave_out
-from truerisk.plan.extras.flips import flips_of
-from truerisk.plan.pairs import with_pairs
+from truerisk.plan.builder import PlanBuilder, RowSet, plan_leave_one_fold_out
+from truerisk.plan.extras.flips import get_label_flips
+from truerisk.plan.pairs import add_pair_fits
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -35,11 +35,11 @@ class NestingBuilder(PlanBuilder):
         self._trained.append(train)
         super().ask(train, test, **given)
 
-    def train_set_of(self, question_number: int) -> RowSet:
+    def get_training_set(self, question_number: int) -> RowSet:
         """Return the training set of the fit that the test set with this number tests."""
         return self._trained[question_number]
 
-    def embed(
+    def embed_plan(
         self, plan: Plan, embedded_rows: np.ndarray, outer_set: RowSet, *, part: str, unit: int
     ) -> None:
         """Add all fits and test sets of a plan for rows of the set `outer_set`.
@@ -48,21 +48,21 @@ class NestingBuilder(PlanBuilder):
         except block b". No row is added or lost. The copies of a bootstrap sample stay together,
         since blocks hold distinct rows.
         """
-        block_names, copies_of_rows, block_offsets = [], plan.blocks.counts, plan.blocks.offsets
+        new_block_numbers, row_copies, block_offsets = [], plan.blocks.counts, plan.blocks.offsets
         for block_number in range(len(plan.blocks)):
             block_rows = np.asarray(embedded_rows)[plan.blocks[block_number]]
             n_copies = (
                 1
-                if copies_of_rows is None
-                else copies_of_rows[block_offsets[block_number] : block_offsets[block_number + 1]]
+                if row_copies is None
+                else row_copies[block_offsets[block_number] : block_offsets[block_number + 1]]
             )
-            block_names.append(self.block(np.repeat(block_rows, n_copies)))
+            new_block_numbers.append(self.block(np.repeat(block_rows, n_copies)))
         for question_number in range(plan.n_questions):
             fit_number = int(plan.fit[question_number])
-            flipped_rows, flipped_codes = flips_of(plan, fit_number)
+            flipped_rows, flipped_codes = get_label_flips(plan, fit_number)
             self.ask(
-                _translate(plan.train, fit_number, block_names, outer_set),
-                _translate(plan.test, question_number, block_names, outer_set),
+                _translate_row_set(plan.train, fit_number, new_block_numbers, outer_set),
+                _translate_row_set(plan.test, question_number, new_block_numbers, outer_set),
                 part=part,
                 repeat=int(plan.repeat[question_number]),
                 fold=int(plan.fold[question_number]),
@@ -74,19 +74,22 @@ class NestingBuilder(PlanBuilder):
             )
 
 
-def _translate(
-    row_sets: RowSets, set_number: int, block_names: Sequence[int], outer_set: RowSet
+def _translate_row_set(
+    row_sets: RowSets, set_number: int, new_block_numbers: Sequence[int], outer_set: RowSet
 ) -> RowSet:
-    removed_blocks = tuple(block_names[int(block)] for block in row_sets.without(set_number))
+    removed_blocks = tuple(
+        new_block_numbers[int(block_number)]
+        for block_number in row_sets.get_removed_blocks(set_number)
+    )
     if int(row_sets.base[set_number]) == ALL:
         return outer_set[0], (*outer_set[1], *removed_blocks)
-    return block_names[int(row_sets.base[set_number])], removed_blocks
+    return new_block_numbers[int(row_sets.base[set_number])], removed_blocks
 
 
 DrawnValue = TypeVar("DrawnValue")
 
 
-def hypothesis() -> Any:
+def import_hypothesis() -> Any:
     """Return the hypothesis library; raise MissingExtra if it is not installed."""
     try:
         import hypothesis.strategies
@@ -100,7 +103,7 @@ def hypothesis() -> Any:
 
 
 def data_sets(
-    task: TaskWord = "classification",
+    task: TaskName = "classification",
     *,
     ties: bool = False,
     n_classes: int | None = None,
@@ -115,7 +118,7 @@ def data_sets(
     """
 
     def draw_one(draw: Any) -> Data:
-        st = hypothesis().strategies
+        st = import_hypothesis().strategies
         n_rows, n_drawn_columns = draw(st.integers(6, 10)), n_columns or draw(st.integers(1, 3))
         column_strategy = st.lists(st.integers(0, 2), min_size=n_rows, max_size=n_rows)
         columns = [
@@ -147,7 +150,7 @@ def data_sets(
 
 def _draw_targets(draw: Any, n_rows: int) -> np.ndarray:
     """Draw a numeric target with one column, or with two."""
-    st = hypothesis().strategies
+    st = import_hypothesis().strategies
     value_strategy = st.lists(st.integers(-8, 8), min_size=n_rows, max_size=n_rows)
     if draw(st.sampled_from([1, 1, 2])) == 1:
         return np.array(draw(value_strategy), dtype=np.float64)
@@ -155,7 +158,7 @@ def _draw_targets(draw: Any, n_rows: int) -> np.ndarray:
 
 
 def _draw_labels(draw: Any, n_rows: int, n_classes: int | None) -> np.ndarray:
-    st = hypothesis().strategies
+    st = import_hypothesis().strategies
     n_drawn_classes = n_classes or draw(st.sampled_from([2, 2, 3]))
     further_labels = draw(
         st.lists(
@@ -173,7 +176,7 @@ def fold_plans(n_rows: int) -> SearchStrategy[Plan]:
 
     def draw_one(draw: Any) -> Plan:
         builder = PlanBuilder(n_rows)
-        for repeat in range(draw(hypothesis().strategies.integers(1, 2))):
+        for repeat in range(draw(import_hypothesis().strategies.integers(1, 2))):
             for fold, fold_block in enumerate(builder.partition(_draw_fold_numbers(draw, n_rows))):
                 builder.ask((ALL, (fold_block,)), (fold_block, ()), repeat=repeat, fold=fold)
         return builder.build()
@@ -183,14 +186,14 @@ def fold_plans(n_rows: int) -> SearchStrategy[Plan]:
 
 def _draw_fold_numbers(draw: Any, n_rows: int) -> np.ndarray:
     """Draw the fold number of each row; there are at least two folds."""
-    st = hypothesis().strategies
+    st = import_hypothesis().strategies
     if draw(st.booleans()):
         return np.arange(n_rows)
     n_folds = draw(st.integers(2, min(5, n_rows)))
-    further_labels = draw(
+    further_fold_numbers = draw(
         st.lists(st.integers(0, n_folds - 1), min_size=n_rows - n_folds, max_size=n_rows - n_folds)
     )
-    return np.array(draw(st.permutations([*range(n_folds), *further_labels])))
+    return np.array(draw(st.permutations([*range(n_folds), *further_fold_numbers])))
 
 
 def subset_plans(n_rows: int) -> SearchStrategy[Plan]:
@@ -200,23 +203,23 @@ def subset_plans(n_rows: int) -> SearchStrategy[Plan]:
     """
 
     def draw_one(draw: Any) -> Plan:
-        st = hypothesis().strategies
+        st = import_hypothesis().strategies
         row_strategy = st.sets(st.integers(0, n_rows - 1), min_size=1)
         builder = PlanBuilder(n_rows)
         row_subsets = [draw(row_strategy) for _ in range(draw(st.integers(2, 5)))]
         blocks = [builder.block(np.array(sorted(rows))) for rows in row_subsets]
         all_rows = set(range(n_rows))
         for _ in range(draw(st.integers(1, 5))):
-            base_number, removed_number = (
+            base_index, removed_index = (
                 draw(st.integers(-1, len(row_subsets) - 1)),
                 draw(st.integers(0, len(row_subsets) - 1)),
             )
             remaining_rows = (
-                all_rows if base_number == ALL else row_subsets[base_number]
-            ) - row_subsets[removed_number]
-            base_block = blocks[base_number] if base_number != ALL else ALL
+                all_rows if base_index == ALL else row_subsets[base_index]
+            ) - row_subsets[removed_index]
+            base_block = blocks[base_index] if base_index != ALL else ALL
             train_set = (
-                (base_block, (blocks[removed_number],)) if len(remaining_rows) else (base_block, ())
+                (base_block, (blocks[removed_index],)) if len(remaining_rows) else (base_block, ())
             )
             builder.ask(train_set, (blocks[draw(st.integers(0, len(row_subsets) - 1))], ()))
             if draw(st.booleans()):
@@ -233,7 +236,7 @@ def bootstrap_plans(n_rows: int) -> SearchStrategy[Plan]:
     """
 
     def draw_one(draw: Any) -> Plan:
-        st = hypothesis().strategies
+        st = import_hypothesis().strategies
         sample_strategy = st.lists(st.integers(0, n_rows - 1), min_size=n_rows, max_size=n_rows)
         builder = PlanBuilder(n_rows)
         for repeat in range(draw(st.integers(1, 3))):
@@ -245,25 +248,27 @@ def bootstrap_plans(n_rows: int) -> SearchStrategy[Plan]:
     return _make_strategy(draw_one)
 
 
-def replaced_labels(data: Data) -> SearchStrategy[Plan]:
+def label_flip_plans(data: Data) -> SearchStrategy[Plan]:
     """Return a strategy for plans in which some training rows get another class.
 
     Each fold has one fit without its rows, and one fit on all rows.
     """
 
     def draw_one(draw: Any) -> Plan:
-        st = hypothesis().strategies
+        st = import_hypothesis().strategies
         builder = PlanBuilder(data.n_rows)
-        row_strategy, code_strategy = (
+        row_strategy, class_code_strategy = (
             st.integers(0, data.n_rows - 1),
             st.integers(0, data.n_classes - 1),
         )
         blocks = builder.partition(_draw_fold_numbers(draw, data.n_rows))
-        label_strategy = st.dictionaries(row_strategy, code_strategy, min_size=1, max_size=3)
+        label_flip_strategy = st.dictionaries(
+            row_strategy, class_code_strategy, min_size=1, max_size=3
+        )
         for fold, fold_block in enumerate(blocks):
-            changed_labels = draw(label_strategy).items()
-            builder.ask((ALL, (fold_block,)), (fold_block, ()), fold=fold, flips=changed_labels)
-            builder.ask((ALL, ()), (ALL, ()), fold=fold, part="all", flips=changed_labels)
+            label_flips = draw(label_flip_strategy).items()
+            builder.ask((ALL, (fold_block,)), (fold_block, ()), fold=fold, flips=label_flips)
+            builder.ask((ALL, ()), (ALL, ()), fold=fold, part="all", flips=label_flips)
         return builder.build()
 
     return _make_strategy(draw_one)
@@ -278,15 +283,15 @@ def nested_plans(n_rows: int) -> SearchStrategy[Plan]:
     def draw_one(draw: Any) -> Plan:
         builder = NestingBuilder(n_rows)
         outer_plan = draw(fold_plans(n_rows))
-        builder.embed(outer_plan, np.arange(n_rows), (ALL, ()), part="outer", unit=-1)
+        builder.embed_plan(outer_plan, np.arange(n_rows), (ALL, ()), part="outer", unit=-1)
         for outer_fold in range(min(outer_plan.n_questions, 2)):
             training_rows, _ = outer_plan.train_rows(int(outer_plan.fit[outer_fold]))
             if len(training_rows) >= 2:
                 inner_plan = draw(fold_plans(len(training_rows)))
-                builder.embed(
+                builder.embed_plan(
                     inner_plan,
                     training_rows,
-                    builder.train_set_of(outer_fold),
+                    builder.get_training_set(outer_fold),
                     part="inner",
                     unit=outer_fold,
                 )
@@ -299,20 +304,20 @@ def pair_plans(n_rows: int) -> SearchStrategy[Plan]:
     """Return a strategy for plans that leave out each of three or four folds, and each pair."""
 
     def draw_one(draw: Any) -> Plan:
-        st = hypothesis().strategies
+        st = import_hypothesis().strategies
         n_folds = draw(st.integers(3, 4))
-        further_labels = draw(
+        further_fold_numbers = draw(
             st.lists(
                 st.integers(0, n_folds - 1), min_size=n_rows - n_folds, max_size=n_rows - n_folds
             )
         )
-        fold_numbers = np.array(draw(st.permutations([*range(n_folds), *further_labels])))
-        return with_pairs(leave_out(n_rows, [fold_numbers]))
+        fold_numbers = np.array(draw(st.permutations([*range(n_folds), *further_fold_numbers])))
+        return add_pair_fits(plan_leave_one_fold_out(n_rows, [fold_numbers]))
 
     return _make_strategy(draw_one)
 
 
-def plans(data: Data) -> SearchStrategy[Plan]:
+def any_plans(data: Data) -> SearchStrategy[Plan]:
     """Return a strategy that draws a plan of any kind in this module."""
     n_rows = data.n_rows
     plan_strategies = [
@@ -323,10 +328,10 @@ def plans(data: Data) -> SearchStrategy[Plan]:
         pair_plans(n_rows),
     ]
     if data.classes is not None:
-        plan_strategies.append(replaced_labels(data))
-    return hypothesis().strategies.one_of(plan_strategies)
+        plan_strategies.append(label_flip_plans(data))
+    return import_hypothesis().strategies.one_of(plan_strategies)
 
 
 def _make_strategy(draw_one: Callable[[Any], DrawnValue]) -> SearchStrategy[DrawnValue]:
     """Return the hypothesis strategy that draws its values by calling `draw_one`."""
-    return hypothesis().strategies.composite(draw_one)()
+    return import_hypothesis().strategies.composite(draw_one)()

@@ -59,10 +59,10 @@ class NearestMean(ClassifierMixin, BaseEstimator):
         The value is half the difference of the squared distances to the two class means.
         """
         X, y = np.asarray(X, dtype=np.float64), np.asarray(y)
-        class_numbers = (y == self.classes_[1]).astype(np.int64)
-        class_sizes = np.bincount(class_numbers, minlength=2)
+        class_codes = (y == self.classes_[1]).astype(np.int64)
+        class_sizes = np.bincount(class_codes, minlength=2)
         decision_values = np.empty(len(X))
-        for row_number, own_class in enumerate(class_numbers):
+        for row_number, own_class in enumerate(class_codes):
             mean_without_row = (
                 class_sizes[own_class] * self.means_[own_class] - X[row_number]
             ) / max(class_sizes[own_class] - 1, 1)

@@ -13,18 +13,18 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
 from truerisk.core.tables import Block
-from truerisk.results.interval import quantile_of_t
-from truerisk.results.records import FINITE, Column, Points, Record, Share
+from truerisk.results.interval import t_quantile
+from truerisk.results.records import FINITE_RANGE, Column, PointArray, Record, Share
 from truerisk.validation.calibration_fits import (
     IDENTITY,
     LOGIT,
     LineFit,
     Link,
     LogisticFit,
-    knot_shares,
+    knot_quantile_levels,
     log_likelihood,
     spline_columns,
 )
@@ -33,7 +33,7 @@ from truerisk.validation.outcomes import Outcomes
 
 
 @frozen(eq=False)
-class Recalibration:
+class CalibrationLine:
     """The calibration line `logit P(y = 1) = a + b logit p` (Cox, 1958) with slope b, intercept a.
 
     The intercept "in the large" is fitted with b = 1. Let L₀ be the log-likelihood of the share of
@@ -44,17 +44,21 @@ class Recalibration:
     and R² is that of the unchanged predictions, `1 − Σ(y − f)²/Σ(y − ȳ)²`.
     """
 
-    line: LineFit
-    in_the_large: LineFit
-    explained: Mapping[str, float]
+    line_fit: LineFit
+    in_the_large_fit: LineFit
+    fit_measures: Mapping[str, float]
 
     @classmethod
-    def from_outcomes(cls, outcomes: Outcomes) -> Recalibration:
+    def from_outcomes(cls, outcomes: Outcomes) -> CalibrationLine:
         """Fit the calibration line to outcomes; raise Refusal if the line does not exist."""
-        reason = why_no_line(outcomes)
+        reason = missing_line_reason(outcomes)
         if reason is not None:
             raise Refusal(reason)
-        y, weights, linear_predictions = outcomes.observed, outcomes.weights, outcomes.linear
+        y, weights, linear_predictions = (
+            outcomes.observed,
+            outcomes.weights,
+            outcomes.linear_predictions,
+        )
         constant_column, fit_regression = np.ones((len(y), 1)), outcomes.link.fit_class.fit
         calibration_line, line_in_the_large = (
             fit_regression(np.column_stack([constant_column, linear_predictions]), y, weights),
@@ -78,10 +82,10 @@ class Recalibration:
 
     def measures(self) -> dict[str, float]:
         """Return slope, intercepts and explained variation, by the name of the measure."""
-        intercept, slope = map(float, self.line.coef)
-        intercept_in_the_large = float(self.in_the_large.coef[0])
+        intercept, slope = map(float, self.line_fit.coef)
+        intercept_in_the_large = float(self.in_the_large_fit.coef[0])
         return {
-            **self.explained,
+            **self.fit_measures,
             "intercept": intercept,
             "slope": slope,
             "in-the-large": intercept_in_the_large,
@@ -89,12 +93,12 @@ class Recalibration:
 
     def std_errors(self, members: np.ndarray) -> dict[str, float]:
         """Return sandwich standard errors of slope and intercepts, clustered by row or group."""
-        intercept_error, slope_error = np.sqrt(np.diag(self.line.covariance(members)))
-        large_error = np.sqrt(self.in_the_large.covariance(members)[0, 0])
+        intercept_error, slope_error = np.sqrt(np.diag(self.line_fit.covariance(members)))
+        in_the_large_error = np.sqrt(self.in_the_large_fit.covariance(members)[0, 0])
         return {
             "intercept": float(intercept_error),
             "slope": float(slope_error),
-            "in-the-large": float(large_error),
+            "in-the-large": float(in_the_large_error),
         }
 
 
@@ -105,13 +109,13 @@ def _likelihood_measures(outcomes: Outcomes, calibration_line: LogisticFit) -> d
     null_likelihood = log_likelihood(
         np.full(len(y), np.log(event_share / (1 - event_share))), y, weights
     )
-    unchanged_likelihood = log_likelihood(outcomes.linear, y, weights)
+    prediction_likelihood = log_likelihood(outcomes.linear_predictions, y, weights)
     r2 = (1 - np.exp(2 * (null_likelihood - line_likelihood) / n)) / (
         1 - np.exp(2 * null_likelihood / n)
     )
     discrimination_index, unreliability_index = (
         (2 * (line_likelihood - null_likelihood) - 1) / n,
-        (2 * (line_likelihood - unchanged_likelihood) - 2) / n,
+        (2 * (line_likelihood - prediction_likelihood) - 2) / n,
     )
     return {
         "r2": float(r2),
@@ -128,17 +132,17 @@ def _squared_error_measures(outcomes: Outcomes) -> dict[str, float]:
     return {"explained": 1 - squared_error / variance, "squared": squared_error}
 
 
-def why_no_line(outcomes: Outcomes) -> str | None:
+def missing_line_reason(outcomes: Outcomes) -> str | None:
     """Return why no calibration line can be fitted to the outcomes, or None if one can."""
     if outcomes.link is IDENTITY:
         if not np.isfinite(outcomes.predictions).all():
             return "some answers are not finite numbers."
-        for values, quantity in (
+        for values, quantity_name in (
             (outcomes.predictions, "answers"),
             (outcomes.observed, "values of y"),
         ):
             if np.ptp(values) <= 1e-12 * np.abs(values).max():
-                return f"all {quantity} are equal: there is no slope."
+                return f"all {quantity_name} are equal: there is no slope."
         return None
     if outcomes.has_one_class:
         rows_text = "in every row" if outcomes.n_events else "in no row"
@@ -147,14 +151,14 @@ def why_no_line(outcomes: Outcomes) -> str | None:
     n_extreme = int(np.count_nonzero((p <= 0) | (p >= 1)))
     if n_extreme:
         return (
-            f"{n_extreme} of {outcomes.n_answers} probabilities are exactly 0 or 1, and their "
+            f"{n_extreme} of {outcomes.n_predictions} probabilities are exactly 0 or 1, and their "
             "logit is infinite: give clip=0.001, which takes them for 0.001 and 0.999, or a "
             "learner with less extreme probabilities."
         )
     if (p == p[0]).all():
         return "all probabilities are equal: they have no slope."
     event_logits, other_logits = (
-        outcomes.linear[outcomes.observed == outcome] for outcome in (1, 0)
+        outcomes.linear_predictions[outcomes.observed == outcome] for outcome in (1, 0)
     )
     if other_logits.max() <= event_logits.min() or event_logits.max() <= other_logits.min():
         return (
@@ -165,7 +169,7 @@ def why_no_line(outcomes: Outcomes) -> str | None:
 
 
 N_BINS = 20
-FEW_EVENTS = 200
+RECOMMENDED_EVENTS = 200
 FEW_EVENTS_NOTE = (
     "the rarer outcome has {} rows: Van Calster et al. (2016) recommend {} before details of a "
     "calibration curve are interpreted."
@@ -173,9 +177,12 @@ FEW_EVENTS_NOTE = (
 MIN_CURVE_ROWS = (
     10  # minimum number of rows for a curve; with two classes, of the rows in each class
 )
-N_POINTS = 101
+N_CURVE_POINTS = 101
 DIVERGENCE_TEXT = ", since it reaches 0 or 1 within the range of the probabilities"
-DRAWN_QUANTILES = 0.01, 0.99  # The curve is drawn between these quantiles of the probabilities.
+CURVE_RANGE_QUANTILES = (
+    0.01,
+    0.99,
+)  # The curve is drawn between these quantiles of the probabilities.
 
 
 @frozen(eq=False)
@@ -189,42 +196,42 @@ class CalibrationFit:
     """
 
     knots: np.ndarray
-    fit: LineFit
+    spline_fit: LineFit
     link: Link = LOGIT
 
     @classmethod
     def from_outcomes(cls, outcomes: Outcomes) -> CalibrationFit:
         """Fit the curve; raise Refusal if no line exists or a class has fewer than 10 rows."""
-        reason = why_no_line(outcomes) or _why_too_few_rows(outcomes)
+        reason = missing_line_reason(outcomes) or _too_few_rows_reason(outcomes)
         if reason is not None:
             raise Refusal(reason)
-        shares = knot_shares(outcomes.n_rows)
-        knots = np.unique(outcomes.quantiles(outcomes.linear, shares))
-        columns = spline_columns(outcomes.linear, knots)
-        fit = outcomes.link.fit_class.fit(columns, outcomes.observed, outcomes.weights)
-        if fit is None:
+        knot_levels = knot_quantile_levels(outcomes.n_rows)
+        knots = np.unique(outcomes.quantiles(outcomes.linear_predictions, knot_levels))
+        columns = spline_columns(outcomes.linear_predictions, knots)
+        spline_fit = outcomes.link.fit_class.fit(columns, outcomes.observed, outcomes.weights)
+        if spline_fit is None:
             divergence_text = "" if outcomes.link is IDENTITY else DIVERGENCE_TEXT
             raise Refusal(
                 f"the calibration curve cannot be fitted{divergence_text}: there are too few rows "
                 "for it."
             )
-        return cls(knots, fit, outcomes.link)
+        return cls(knots, spline_fit, outcomes.link)
 
     def event_share_at(self, probabilities: np.ndarray) -> np.ndarray:
         """Return the smoothed share of events at these predicted probabilities."""
-        return self.link.inverse(self._columns(probabilities) @ self.fit.coef)
+        return self.link.inverse(self._spline_columns(probabilities) @ self.spline_fit.coef)
 
-    def band(
+    def confidence_band(
         self, probabilities: np.ndarray, outcomes: Outcomes, confidence_level: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return pointwise confidence limits of the curve, from a sandwich covariance by group."""
-        columns = self._columns(probabilities)
-        covariance = self.fit.covariance(outcomes.members)
+        columns = self._spline_columns(probabilities)
+        covariance = self.spline_fit.covariance(outcomes.clusters)
         variances = np.einsum("ij,jk,ik->i", columns, covariance, columns)
-        half_widths = quantile_of_t(confidence_level, outcomes.degrees) * np.sqrt(
+        half_widths = t_quantile(confidence_level, outcomes.degrees_of_freedom) * np.sqrt(
             np.maximum(variances, 0)
         )
-        curve = columns @ self.fit.coef
+        curve = columns @ self.spline_fit.coef
         return self.link.inverse(curve - half_widths), self.link.inverse(curve + half_widths)
 
     def errors(self, outcomes: Outcomes) -> dict[str, float]:
@@ -241,47 +248,48 @@ class CalibrationFit:
             "emax": float(distances.max()),
         }
 
-    def _columns(self, predictions: np.ndarray) -> np.ndarray:
+    def _spline_columns(self, predictions: np.ndarray) -> np.ndarray:
         return spline_columns(self.link.transform(predictions), self.knots)
 
 
-def _why_too_few_rows(outcomes: Outcomes) -> str | None:
+def _too_few_rows_reason(outcomes: Outcomes) -> str | None:
     """Return why there are too few rows to fit a curve, or None if there are enough."""
     if outcomes.link is IDENTITY:
         n = outcomes.n_rows
         return (
             None if n >= MIN_CURVE_ROWS else f"{n} rows: a curve needs {MIN_CURVE_ROWS} at least."
         )
-    if outcomes.n_rarer >= MIN_CURVE_ROWS:
+    if outcomes.n_rarer_rows >= MIN_CURVE_ROWS:
         return None
     return (
-        f"{outcomes.n_rarer} rows of the rarer outcome: a curve needs {MIN_CURVE_ROWS} of either "
+        f"{outcomes.n_rarer_rows} rows of the rarer outcome: a curve needs {MIN_CURVE_ROWS} of "
+        "either "
         "at least, and hundreds to be of use."
     )
 
 
-def grid_of(outcomes: Outcomes) -> np.ndarray:
+def curve_grid(outcomes: Outcomes) -> np.ndarray:
     """Return the predictions at which the calibration curve is drawn.
 
     They are equally spaced between the 1 % and the 99 % quantile.
     """
-    low, high = outcomes.quantiles(outcomes.predictions, DRAWN_QUANTILES)
-    return np.linspace(low, high, N_POINTS)
+    low, high = outcomes.quantiles(outcomes.predictions, CURVE_RANGE_QUANTILES)
+    return np.linspace(low, high, N_CURVE_POINTS)
 
 
-def line_and_curve(outcomes: Outcomes) -> tuple[Recalibration | str, CalibrationFit | str]:
+def fit_line_and_curve(outcomes: Outcomes) -> tuple[CalibrationLine | str, CalibrationFit | str]:
     """Fit the calibration line and curve; in place of a fit that fails, return the reason."""
-    return _fit_or_reason(Recalibration, outcomes), _fit_or_reason(CalibrationFit, outcomes)
+    return _fit_or_reason(CalibrationLine, outcomes), _fit_or_reason(CalibrationFit, outcomes)
 
 
-def _fit_or_reason(fit_class: type[Fit], outcomes: Outcomes) -> Fit | str:
+def _fit_or_reason(fit_class: type[FitType], outcomes: Outcomes) -> FitType | str:
     try:
         return fit_class.from_outcomes(outcomes)
     except Refusal as refusal:
         return str(refusal)
 
 
-Fit = TypeVar("Fit", Recalibration, CalibrationFit)
+FitType = TypeVar("FitType", CalibrationLine, CalibrationFit)
 
 
 @frozen(eq=False)
@@ -293,12 +301,12 @@ class CalibrationCurve(Record):
     band for rows in order of time.
     """
 
-    predicted: Points
-    observed: Points
-    low: Points | None
-    high: Points | None
-    apparent: Points | None
-    corrected: Points | None
+    predicted: PointArray
+    observed: PointArray
+    low: PointArray | None
+    high: PointArray | None
+    apparent: PointArray | None
+    corrected: PointArray | None
     confidence_level: Share = 0.95
     of_event: bool = True
 
@@ -315,7 +323,9 @@ class CalibrationCurve(Record):
         is_certain: bool,
     ) -> CalibrationCurve:
         """Create the record from a fitted curve; it has a confidence band only if `is_certain`."""
-        low, high = fit.band(grid, outcomes, confidence_level) if is_certain else (None, None)
+        low, high = (
+            fit.confidence_band(grid, outcomes, confidence_level) if is_certain else (None, None)
+        )
         return cls(
             predicted=grid,
             observed=fit.event_share_at(grid),
@@ -333,7 +343,7 @@ class CalibrationCurve(Record):
         if self.low is not None and self.high is not None:
             columns |= {"low": self.low, "high": self.high}
         indices = np.unique(np.linspace(0, len(self.predicted) - 1, 10).round().astype(int))
-        rows = [[number(float(column[i])) for column in columns.values()] for i in indices]
+        rows = [[format_number(float(column[i])) for column in columns.values()] for i in indices]
         return [Block("Calibration curve", list(columns), rows)]
 
 
@@ -350,8 +360,10 @@ class SmoothCalibration(MeasuredPart):
     event: str | None
     measures: Mapping[str, Measured]
     curve: CalibrationCurve | None = field(repr=False)
-    counts: Annotated[np.ndarray, Column(n_axes=2, least=1, numbers=FINITE)] = field(repr=False)
-    edges: Annotated[np.ndarray, Column(numbers=FINITE)] = field(repr=False)
+    counts: Annotated[np.ndarray, Column(n_axes=2, least=1, numbers=FINITE_RANGE)] = field(
+        repr=False
+    )
+    edges: Annotated[np.ndarray, Column(numbers=FINITE_RANGE)] = field(repr=False)
     missing: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -365,12 +377,12 @@ class SmoothCalibration(MeasuredPart):
         notes: tuple[str, ...],
     ) -> SmoothCalibration:
         """Create the record with its histogram, and a note if the rarer outcome has few rows."""
-        if event is not None and outcomes.n_rarer < FEW_EVENTS:
-            notes = (*notes, FEW_EVENTS_NOTE.format(outcomes.n_rarer, FEW_EVENTS))
+        if event is not None and outcomes.n_rarer_rows < RECOMMENDED_EVENTS:
+            notes = (*notes, FEW_EVENTS_NOTE.format(outcomes.n_rarer_rows, RECOMMENDED_EVENTS))
         edges, counts = _histogram(outcomes)
-        existing_curve = None if isinstance(curve, str) else curve
+        curve_or_none = None if isinstance(curve, str) else curve
         missing_reason = curve if isinstance(curve, str) else None
-        return cls(event, measures, existing_curve, counts, edges, missing_reason, notes)
+        return cls(event, measures, curve_or_none, counts, edges, missing_reason, notes)
 
     @property
     def flaw(self) -> tuple[str, str] | None:
@@ -392,7 +404,7 @@ def _histogram(outcomes: Outcomes) -> tuple[np.ndarray, np.ndarray]:
         outcome_masks = [outcomes.observed == 1, outcomes.observed == 0]
     else:
         edges = np.linspace(outcomes.predictions.min(), outcomes.predictions.max(), N_BINS + 1)
-        outcome_masks = [np.ones(outcomes.n_answers, dtype=bool)]
+        outcome_masks = [np.ones(outcomes.n_predictions, dtype=bool)]
     counts = [
         np.histogram(outcomes.predictions[mask], edges, weights=outcomes.weights[mask])[0]
         for mask in outcome_masks

@@ -29,9 +29,9 @@ class LineFit:
 
         A member is a row, or a group of dependent rows, and G is the number of members.
         """
-        member_sums = sums_by_member(self.influences, members)
-        n_members = len(member_sums)
-        return np.asarray(member_sums.T @ member_sums * n_members / max(n_members - 1, 1))
+        cluster_sums = sum_by_cluster(self.influences, members)
+        n_clusters = len(cluster_sums)
+        return np.asarray(cluster_sums.T @ cluster_sums * n_clusters / max(n_clusters - 1, 1))
 
 
 @frozen(eq=False)
@@ -51,26 +51,26 @@ class LeastSquaresFit(LineFit):
     ) -> LeastSquaresFit | None:
         """Fit the coefficients; return None if the minimum of the squares is not unique."""
         # Columns are scaled, so that columns in very different units do not look collinear.
-        scale = np.sqrt(weights @ columns**2)
-        if not (scale > 0).all():
+        column_norms = np.sqrt(weights @ columns**2)
+        if not (column_norms > 0).all():
             return None
-        hessian = (columns / scale).T @ (columns / scale * weights[:, None])
+        hessian = (columns / column_norms).T @ (columns / column_norms * weights[:, None])
         if np.linalg.cond(hessian) > 1e14:
             return None
-        pseudo_inverse = np.linalg.solve(hessian, (columns / scale).T * weights)
-        coef = pseudo_inverse @ (y - offset) / scale
+        pseudo_inverse = np.linalg.solve(hessian, (columns / column_norms).T * weights)
+        coef = pseudo_inverse @ (y - offset) / column_norms
         residual = y - offset - columns @ coef
-        return cls(coef, (pseudo_inverse * residual).T / scale)
+        return cls(coef, (pseudo_inverse * residual).T / column_norms)
 
 
-def sums_by_member(values: np.ndarray, members: np.ndarray) -> np.ndarray:
+def sum_by_cluster(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
     """Return the sum of the rows of `values` in each member (numbered 0, 1, ... without gaps)."""
-    member_sums = np.zeros((int(members.max()) + 1, *values.shape[1:]))
-    np.add.at(member_sums, members, values)
-    return member_sums
+    cluster_sums = np.zeros((int(clusters.max()) + 1, *values.shape[1:]))
+    np.add.at(cluster_sums, clusters, values)
+    return cluster_sums
 
 
-MOST_STEPS = 50
+MAX_NEWTON_STEPS = 50
 STEP_TOLERANCE = 1e-10  # tolerance of Newton's method for changes of the linear predictor
 
 
@@ -95,7 +95,7 @@ class LogisticFit(LineFit):
         """Fit the coefficients; return None if the maximum is at infinity or not unique."""
         coef: np.ndarray = np.zeros(columns.shape[1])
         likelihood = log_likelihood(offset + columns @ coef, y, weights)
-        for _ in range(MOST_STEPS):
+        for _ in range(MAX_NEWTON_STEPS):
             residual, hessian = _derivatives(columns, y, weights, offset + columns @ coef)
             try:
                 newton_step = np.linalg.solve(hessian, columns.T @ residual)
@@ -154,17 +154,17 @@ LOGIT, IDENTITY = Link(LogisticFit, logit, expit), Link(LeastSquaresFit, np.asar
 """Links of probabilities (logit, infinite for 0 and 1) and of numbers (identity)."""
 
 
-QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95)}
-FEW_ROWS = 100  # number of rows from which a spline has four knots instead of three
+KNOT_QUANTILES = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95)}
+MIN_ROWS_FOR_FOUR_KNOTS = 100  # number of rows from which a spline has four knots instead of three
 
 
-def knot_shares(n_rows: int) -> tuple[float, ...]:
+def knot_quantile_levels(n_rows: int) -> tuple[float, ...]:
     """Return the quantiles at which Harrell places 4 knots, or 3 if there are fewer than 100 rows.
 
-    >>> knot_shares(101)
+    >>> knot_quantile_levels(101)
     (0.05, 0.35, 0.65, 0.95)
     """
-    return QUANTILES[3 if n_rows < FEW_ROWS else 4]
+    return KNOT_QUANTILES[3 if n_rows < MIN_ROWS_FOR_FOUR_KNOTS else 4]
 
 
 def spline_columns(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
@@ -176,11 +176,14 @@ def spline_columns(values: np.ndarray, knots: np.ndarray) -> np.ndarray:
     """
     basis_columns = [np.ones(len(values)), values]
     if len(knots) > 2:
-        cubes = np.maximum(values[:, None] - knots, 0) ** 3
+        truncated_cubes = np.maximum(values[:, None] - knots, 0) ** 3
         *earlier_knots, penultimate_knot, last_knot = knots
-        last_gap = last_knot - penultimate_knot
+        last_knot_distance = last_knot - penultimate_knot
         for j, knot in enumerate(earlier_knots):
-            cubic_term = cubes[:, j] - cubes[:, -2] * (last_knot - knot) / last_gap
-            cubic_term += cubes[:, -1] * (penultimate_knot - knot) / last_gap
+            cubic_term = (
+                truncated_cubes[:, j]
+                - truncated_cubes[:, -2] * (last_knot - knot) / last_knot_distance
+            )
+            cubic_term += truncated_cubes[:, -1] * (penultimate_knot - knot) / last_knot_distance
             basis_columns.append(cubic_term / (last_knot - knots[0]) ** 2)
     return np.column_stack(basis_columns)

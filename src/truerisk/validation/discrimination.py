@@ -9,20 +9,22 @@ import numpy as np
 
 from truerisk.core import formats, tables
 from truerisk.core.frozen import frozen
-from truerisk.results.interval import quantile_of_t
-from truerisk.results.records import Points, Record, Share
+from truerisk.results.interval import t_quantile
+from truerisk.results.records import PointArray, Record, Share
 from truerisk.results.roc import RocCurve
-from truerisk.validation.calibration_fits import sums_by_member
+from truerisk.validation.calibration_fits import sum_by_cluster
 from truerisk.validation.gain import gain_interval
 from truerisk.validation.measures import Measured, MeasuredPart
 from truerisk.validation.outcomes import HeldOut, Outcomes
 
-POOLED = "scores of different models are pooled: their scales may differ from fold to fold."
-NO_INTERVAL = (
+POOLED_SCORES_NOTE = (
+    "scores of different models are pooled: their scales may differ from fold to fold."
+)
+NO_AUC_INTERVAL_NOTE = (
     "this AUC of the pooled predictions has no interval: it would treat the rows as tests of one "
     "model, but every fold had its own. scoring='auc' gives an AUC whose interval accounts for it."
 )
-AMONG_MEASURES = "the area is the AUC, whose interval stands among the measures."
+AUC_AMONG_MEASURES_NOTE = "the area is the AUC, whose interval stands among the measures."
 
 
 @frozen(eq=False)
@@ -62,18 +64,18 @@ class Discrimination(MeasuredPart):
         )
         if is_one_model:
             roc_without_interval = replace(
-                roc, std_error=None, interval=None, notes=(AMONG_MEASURES,)
+                roc, std_error=None, interval=None, notes=(AUC_AMONG_MEASURES_NOTE,)
             )
             return cls(event, measures, roc_without_interval)
-        return cls(event, measures, without_interval(roc, is_pooled=held_out.response == "score"))
+        return cls(event, measures, drop_roc_interval(roc, is_pooled=held_out.response == "score"))
 
 
-def without_interval(curve: RocCurve, *, is_pooled: bool) -> RocCurve:
+def drop_roc_interval(curve: RocCurve, *, is_pooled: bool) -> RocCurve:
     """Return the ROC curve without DeLong's interval, which ignores folds, with notes that say so.
 
     `is_pooled` says that the scores are those of several models.
     """
-    notes = (POOLED, NO_INTERVAL) if is_pooled else (NO_INTERVAL,)
+    notes = (POOLED_SCORES_NOTE, NO_AUC_INTERVAL_NOTE) if is_pooled else (NO_AUC_INTERVAL_NOTE,)
     return replace(curve, std_error=None, interval=None, notes=notes)
 
 
@@ -83,9 +85,11 @@ PRINTED_THRESHOLDS = (
     0.2,
     0.3,
     0.5,
-)  # If more thresholds than `MAX_PRINTED` were requested, only these are printed.
-MAX_PRINTED = 10  # If at most this number of thresholds was requested, all of them are printed.
-MOST_RUNS = 4  # largest number of ranges of neighbouring thresholds that a sentence lists
+)  # If more thresholds than `MAX_PRINTED_THRESHOLDS` were requested, only these are printed.
+MAX_PRINTED_THRESHOLDS = (
+    10  # If at most this number of thresholds was requested, all of them are printed.
+)
+MAX_LISTED_RANGES = 4  # largest number of ranges of neighbouring thresholds that a sentence lists
 
 
 @frozen(eq=False)
@@ -105,19 +109,19 @@ class NetBenefit(Record):
     """
 
     event: str
-    thresholds: Points = field(repr=False)
-    honest: Points = field(repr=False)
-    low: Points | None = field(repr=False)
-    high: Points | None = field(repr=False)
-    treat_all: Points = field(repr=False)
-    treat_all_low: Points | None = field(repr=False)
-    treat_all_high: Points | None = field(repr=False)
-    apparent: Points | None = field(repr=False)
-    corrected: Points | None = field(repr=False)
+    thresholds: PointArray = field(repr=False)
+    honest: PointArray = field(repr=False)
+    low: PointArray | None = field(repr=False)
+    high: PointArray | None = field(repr=False)
+    treat_all: PointArray = field(repr=False)
+    treat_all_low: PointArray | None = field(repr=False)
+    treat_all_high: PointArray | None = field(repr=False)
+    apparent: PointArray | None = field(repr=False)
+    corrected: PointArray | None = field(repr=False)
     confidence_level: Share = 0.95
     notes: tuple[str, ...] = ()
-    gain_low: Points | None = field(default=None, repr=False)
-    gain_high: Points | None = field(default=None, repr=False)
+    gain_low: PointArray | None = field(default=None, repr=False)
+    gain_high: PointArray | None = field(default=None, repr=False)
 
     @classmethod
     def from_outcomes(
@@ -139,10 +143,10 @@ class NetBenefit(Record):
         intervals unless `is_certain`. They are computed from `of_setting` if it is given:
         predictions for the same held-out rows by models with the setting of the final model.
         """
-        quantile = quantile_of_t(confidence_level, outcomes.degrees)
+        quantile = t_quantile(confidence_level, outcomes.degrees_of_freedom)
         honest_benefit, _ = net_benefits(outcomes, thresholds)
         interval_outcomes = outcomes if of_setting is None else of_setting
-        center, std_error = net_benefits(interval_outcomes, thresholds)
+        interval_center, std_error = net_benefits(interval_outcomes, thresholds)
         treat_all, treat_all_error = net_benefits(outcomes, thresholds, everybody=True)
         gain_low, gain_high = None, None
         if is_certain:
@@ -151,8 +155,8 @@ class NetBenefit(Record):
             event=event,
             thresholds=thresholds,
             honest=honest_benefit,
-            low=center - quantile * std_error if is_certain else None,
-            high=center + quantile * std_error if is_certain else None,
+            low=interval_center - quantile * std_error if is_certain else None,
+            high=interval_center + quantile * std_error if is_certain else None,
             treat_all=treat_all,
             treat_all_low=treat_all - quantile * treat_all_error if is_certain else None,
             treat_all_high=treat_all + quantile * treat_all_error if is_certain else None,
@@ -186,7 +190,7 @@ class NetBenefit(Record):
             del columns["apparent"], columns["corrected"]
         if self.of_final_model is None:
             del columns["final model"]
-        shows_all = len(self.thresholds) <= MAX_PRINTED
+        shows_all = len(self.thresholds) <= MAX_PRINTED_THRESHOLDS
         is_printed = (
             np.abs(np.subtract.outer(self.thresholds, PRINTED_THRESHOLDS)).min(axis=1) < 1e-9
         )
@@ -194,7 +198,7 @@ class NetBenefit(Record):
             [
                 f"{self.thresholds[index]:g}",
                 *(
-                    formats.number(None if values is None else float(values[index]))
+                    formats.format_number(None if values is None else float(values[index]))
                     for values in columns.values()
                 ),
             ]
@@ -206,8 +210,8 @@ class NetBenefit(Record):
     def sentence(self) -> str:
         """Sentence on the thresholds at which the model is better than treating all or none."""
         if len(self.thresholds) == 1:
-            return self._sentence_of_one
-        level_text = formats.percent(self.confidence_level)
+            return self._single_threshold_sentence
+        level_text = formats.format_percent(self.confidence_level)
         if self.gain_low is None:
             is_better = self.honest > np.maximum(self.treat_all, 0)
             if not is_better.any():
@@ -231,23 +235,23 @@ class NetBenefit(Record):
         )
 
     @property
-    def _sentence_of_one(self) -> str:
-        model_gain, everybody_text = map(formats.number, (self.honest[0], self.treat_all[0]))
+    def _single_threshold_sentence(self) -> str:
+        model_gain, treat_all_text = map(formats.format_number, (self.honest[0], self.treat_all[0]))
         gain_text = (
             f"Deciding by the model, from a probability of {self.thresholds[0]:.15g} on, gains "
             f"{model_gain} true positives per row, false ones weighed off; treating everybody "
-            f"gains {everybody_text}, nobody 0."
+            f"gains {treat_all_text}, nobody 0."
         )
         if self.gain_low is None or self.gain_high is None:
             return gain_text
         final_value = self.of_final_model
-        gain = (self.honest if final_value is None else final_value)[0] - max(
+        gain_value = (self.honest if final_value is None else final_value)[0] - max(
             self.treat_all[0], 0.0
         )
         gain_value_text, low, high = map(
-            formats.number, (gain, self.gain_low[0], self.gain_high[0])
+            formats.format_number, (gain_value, self.gain_low[0], self.gain_high[0])
         )
-        level_text = formats.percent(self.confidence_level)
+        level_text = formats.format_percent(self.confidence_level)
         subject = "The gain" if final_value is None else "The gain of the final model"
         return (
             f"{gain_text} {subject} over the better of these is {gain_value_text} "
@@ -262,12 +266,12 @@ class NetBenefit(Record):
             if n_chosen < len(thresholds)
             else "at every threshold"
         )
-        run_ends = np.flatnonzero(
+        run_boundaries = np.flatnonzero(
             np.diff(np.concatenate([[False], is_chosen, [False]]).astype(int))
         )
         first_thresholds, last_thresholds = (
-            thresholds[run_ends[::2]],
-            thresholds[run_ends[1::2] - 1],
+            thresholds[run_boundaries[::2]],
+            thresholds[run_boundaries[1::2] - 1],
         )
         threshold_ranges = [
             f"{first_threshold:g} to {last_threshold:g}"
@@ -277,7 +281,7 @@ class NetBenefit(Record):
                 first_thresholds, last_thresholds, strict=True
             )
         ]
-        if len(threshold_ranges) > MOST_RUNS:
+        if len(threshold_ranges) > MAX_LISTED_RANGES:
             threshold_ranges = [
                 f"{thresholds[is_chosen].min():g} to {thresholds[is_chosen].max():g}, with gaps"
             ]
@@ -303,10 +307,10 @@ def net_benefits(
             else np.where(outcomes.predictions >= threshold, gain_if_treated, 0.0)
         )
         benefits[index] = outcomes.mean(gains)
-        member_sums = sums_by_member(
-            outcomes.weights * (gains - benefits[index]) / n, outcomes.members
+        cluster_sums = sum_by_cluster(
+            outcomes.weights * (gains - benefits[index]) / n, outcomes.clusters
         )
         std_errors[index] = np.sqrt(
-            member_sums @ member_sums * len(member_sums) / max(len(member_sums) - 1, 1)
+            cluster_sums @ cluster_sums * len(cluster_sums) / max(len(cluster_sums) - 1, 1)
         )
     return benefits, std_errors

@@ -15,8 +15,8 @@ the slope at a given setting; the table in `docs/validation-formulas.md` shows h
 interval covers the slope of the final model.
 
 Where the two lines disagree, the held-out slope does not describe the final model, and no interval
-is reported: see `disagreement`. Models that tune inside their own fit show no setting. For them the
-spread of the predictions is compared between folds: see `uneven_spread`.
+is reported: see `slope_disagreement_reason`. Models that tune inside their own fit show no setting.
+For them the spread of the predictions is compared between folds: see `uneven_spread_reason`.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ import numpy as np
 
 from truerisk.contracts import Request
 from truerisk.core.errors import Refusal
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
 from truerisk.methods.parts.procedure import candidate_of_each_fit
-from truerisk.results.interval import Interval, quantile_of_t
+from truerisk.results.interval import Interval, t_quantile
 from truerisk.validation.calibration_fits import IDENTITY, Link
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import SANDWICH, SANDWICH_PAIRS, SANDWICH_SETTING
 from truerisk.validation.outcomes import HeldOut, Outcomes
 from truerisk.validation.profile import FoldJackknife
 
-MOST_RATIO = 2.0  # largest ratio of slopes, or of spreads of predictions, of similar models
-FAILED_FIT = (
+MAX_RATIO = 2.0  # largest ratio of slopes, or of spreads of predictions, of similar models
+FAILED_FIT_REASON = (
     "some folds chose other settings than the final model, and a fit of its setting failed in a "
     "fold, so that slope and intercept of the final model are not known."
 )
-ADVICE = "Tune by a loss that rates {}, such as scoring={}, which bounds the shrinkage."
+TUNING_ADVICE = "Tune by a loss that rates {}, such as scoring={}, which bounds the shrinkage."
 
 
 def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:
@@ -52,61 +52,65 @@ def with_final_setting(run: HonestRun, request: Request) -> HonestRun | None:
     Return None if every fold chose that setting, so that the run has these predictions already.
     Raise Refusal if one of the fits fails.
     """
-    if run.finished or (run.winners == run.best).all():
+    if run.has_finished_model or (run.winners == run.best_candidate).all():
         return None
-    plan, winners_of_final_setting = (
-        run.answered.answers[0].plan,
-        np.full_like(run.winners, run.best),
+    plan, final_setting_winners = (
+        run.answered_rows.answers[0].plan,
+        np.full_like(run.winners, run.best_candidate),
     )
-    predictions = run.problem.asking_winners().answers(
-        plan, request, candidate_of_each_fit(plan, winners_of_final_setting)
+    predictions = run.problem.create_refit_asking().answers(
+        plan, request, candidate_of_each_fit(plan, final_setting_winners)
     )
     if not predictions.answered.all():
-        raise Refusal(FAILED_FIT)
-    answered_rows = replace(run.answered, answers=(predictions,), candidate=0)
-    return replace(run, answered=answered_rows, winners=winners_of_final_setting, pair_answers=None)
+        raise Refusal(FAILED_FIT_REASON)
+    answered_rows = replace(run.answered_rows, answers=(predictions,), candidate=0)
+    return replace(
+        run, answered_rows=answered_rows, winners=final_setting_winners, pair_predictions=None
+    )
 
 
 @frozen(eq=False)
-class ModelLine:
+class SettingMeasures:
     """Calibration measures of models with one setting on held-out rows, and their intervals.
 
-    `outcomes` are the predictions of these models, `words` the names of the measures and `values`
-    their values. `errors` are the sandwich standard errors of slope and intercepts.
-    `needs_jackknife` says that the interval adds the variance between folds; `lacking` says why
-    that variance is unknown.
+    `outcomes` are the predictions of these models, `measure_names` the names of the measures and
+    `values` their values. `std_errors` are the sandwich standard errors of slope and intercepts.
+    `needs_jackknife` says that the interval adds the variance between folds;
+    `missing_jackknife_reason` says why that variance is unknown.
     """
 
     outcomes: Outcomes
-    words: tuple[str, ...]
+    measure_names: tuple[str, ...]
     values: np.ndarray
-    errors: Mapping[str, float]
+    std_errors: Mapping[str, float]
     jackknife: FoldJackknife | None
     needs_jackknife: bool
-    lacking: str = "."
+    missing_jackknife_reason: str = "."
 
     def interval(
         self, label: str, confidence_level: float, *, of_setting: bool = True
     ) -> Interval | None:
         """Return the interval of a measure of the final model, or None if it is unknown."""
-        if label not in self.errors or (self.needs_jackknife and self.jackknife is None):
+        if label not in self.std_errors or (self.needs_jackknife and self.jackknife is None):
             return None
-        index = self.words.index(label)
-        center, variance = self.values[index], self.errors[label] ** 2
+        index = self.measure_names.index(label)
+        center, variance = self.values[index], self.std_errors[label] ** 2
         name = SANDWICH_SETTING if of_setting else SANDWICH
         if self.jackknife is not None:
-            center = self.jackknife.extrapolated[index]
+            center = self.jackknife.extrapolated_values[index]
             variance = variance + self.jackknife.variance[index]
             name = SANDWICH_PAIRS
         if not np.isfinite(center + variance):
             return None
-        half_width = quantile_of_t(confidence_level, self.outcomes.degrees) * float(variance) ** 0.5
+        half_width = (
+            t_quantile(confidence_level, self.outcomes.degrees_of_freedom) * float(variance) ** 0.5
+        )
         return Interval(
             float(center) - half_width, float(center) + half_width, name, confidence_level
         )
 
 
-def disagreement(
+def slope_disagreement_reason(
     pooled_slope: float,
     setting_slope: float,
     interval: Interval,
@@ -121,33 +125,31 @@ def disagreement(
     outside the interval.
     """
     smaller_slope, larger_slope = sorted((pooled_slope, setting_slope))
-    if (
-        smaller_slope > 0
-        and larger_slope <= MOST_RATIO * smaller_slope
-        and pooled_slope in interval
-    ):
+    if smaller_slope > 0 and larger_slope <= MAX_RATIO * smaller_slope and pooled_slope in interval:
         return None
-    own_text = (
+    training_rows_text = (
         ""
         if apparent_slope is None
-        else f", and {number(apparent_slope, 2)} on its own training rows"
+        else f", and {format_number(apparent_slope, 2)} on its own training rows"
     )
     return (
         f"the folds chose settings that shrink predictions by different amounts: the slope is "
-        f"{number(pooled_slope, 2)} over their held-out predictions, {number(setting_slope, 2)} "
-        f"over those of models with the final model's setting{own_text}. No interval is stated for "
+        f"{format_number(pooled_slope, 2)} over their held-out predictions, "
+        f"{format_number(setting_slope, 2)} "
+        f"over those of models with the final model's setting{training_rows_text}. No interval is "
+        "stated for "
         f"slope and intercept. {_advice(link)}"
     )
 
 
-def uneven_spread(
+def uneven_spread_reason(
     outcomes: Outcomes, held_out: HeldOut, final_model_outcomes: Outcomes | None
 ) -> str | None:
     """Return why a slope does not describe a final model that tunes inside its fit, or None.
 
     The standard deviation of the predictions (of the log-odds of probabilities) is inversely
     proportional to the slope. It is compared between the models of the folds, each on its held-out
-    rows, and the final model on its own training rows (`final_model_outcomes`). `MOST_RATIO` allows
+    rows, and the final model on its own training rows (`final_model_outcomes`). `MAX_RATIO` allows
     for the noise of few rows.
     """
     has_weight = (
@@ -155,23 +157,28 @@ def uneven_spread(
     )
     fit_of_row = held_out.fit[has_weight]
     predictions_by_model = [
-        outcomes.linear[fit_of_row == fit_number] for fit_number in np.unique(fit_of_row)
+        outcomes.linear_predictions[fit_of_row == fit_number]
+        for fit_number in np.unique(fit_of_row)
     ]
-    predictions_by_model += [] if final_model_outcomes is None else [final_model_outcomes.linear]
-    spreads = np.array(
+    predictions_by_model += (
+        [] if final_model_outcomes is None else [final_model_outcomes.linear_predictions]
+    )
+    prediction_stds = np.array(
         [
             predictions.std()
             for predictions in predictions_by_model
             if np.isfinite(predictions).all()
         ]
     )
-    if len(spreads) < 2 or spreads.max() <= MOST_RATIO * spreads.min():
+    if len(prediction_stds) < 2 or prediction_stds.max() <= MAX_RATIO * prediction_stds.min():
         return None
     scale_name = "predictions" if outcomes.link is IDENTITY else "log-odds"
     return (
         f"the models of the folds and the final model shrink predictions by different amounts: the "
-        f"standard deviation of their {scale_name} is from {number(float(spreads.min()), 2)} to "
-        f"{number(float(spreads.max()), 2)}. No interval is stated for slope and intercept. "
+        f"standard deviation of their {scale_name} is from "
+        f"{format_number(float(prediction_stds.min()), 2)} to "
+        f"{format_number(float(prediction_stds.max()), 2)}. No interval is stated for slope and "
+        "intercept. "
         f"{_advice(outcomes.link)}"
     )
 
@@ -179,5 +186,5 @@ def uneven_spread(
 def _advice(link: Link) -> str:
     """Return the advice to tune by a loss that bounds the shrinkage of the predictions."""
     if link is IDENTITY:
-        return ADVICE.format("values", "'squared'")
-    return ADVICE.format("probabilities", "'log' or 'brier'")
+        return TUNING_ADVICE.format("values", "'squared'")
+    return TUNING_ADVICE.format("probabilities", "'log' or 'brier'")

@@ -31,11 +31,11 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile
-from truerisk.validation.calibration_fits import sums_by_member
-from truerisk.validation.many_levels import level_of_each, simultaneous_quantile
+from truerisk.validation.calibration_fits import sum_by_cluster
+from truerisk.validation.many_levels import simultaneous_quantile, single_interval_level
 from truerisk.validation.outcomes import Outcomes
 
-DRAWS = 1 << 13  # number of simulated maxima, which makes the confidence level exact to .0024
+N_DRAWS = 1 << 13  # number of simulated maxima, which makes the confidence level exact to .0024
 
 
 def gain_interval(
@@ -61,19 +61,26 @@ def gain_interval(
     nonempty_sides = [
         side
         for i, side in enumerate(threshold_sides)
-        if side.total > 0 < threshold_sides[(i + n_thresholds) % (2 * n_thresholds)].total
+        if side.total_weight
+        > 0
+        < threshold_sides[(i + n_thresholds) % (2 * n_thresholds)].total_weight
     ]
     quantile = normal_quantile(confidence_level)
     if nonempty_sides:
         covariance = _gain_covariance(nonempty_sides, float(outcomes.weights @ outcomes.weights))
-        quantile = simultaneous_quantile(covariance, confidence_level, DRAWS)
-    n_members = int(outcomes.members.max()) + 1
-    is_grouped = n_members < outcomes.n_rows
-    single_level = level_of_each(quantile, max(n_members, 2) if is_grouped else None)
+        quantile = simultaneous_quantile(covariance, confidence_level, N_DRAWS)
+    n_clusters = int(outcomes.clusters.max()) + 1
+    is_grouped = n_clusters < outcomes.n_rows
+    single_confidence_level = single_interval_level(
+        quantile, max(n_clusters, 2) if is_grouped else None
+    )
     all_rows = _ThresholdSide.from_outcomes(outcomes, -np.inf, is_below=False)
     intraclass_correlation = _intraclass_correlation(outcomes)
     gain_limits = np.array(
-        [side.gain_ends(all_rows, intraclass_correlation, single_level) for side in threshold_sides]
+        [
+            side.gain_limits(all_rows, intraclass_correlation, single_confidence_level)
+            for side in threshold_sides
+        ]
     )
     low, high = np.minimum(gain_limits[:n_thresholds], gain_limits[n_thresholds:]).T
     return low, high
@@ -84,18 +91,18 @@ class _ThresholdSide:
     """Sums of weights of the rows on one side of a threshold t: p < t (`is_below`), or p ≥ t.
 
     Treating everybody adds the rows with p < t to those that the model treats, and treating nobody
-    drops the rows with p ≥ t. `total` and `events` are sums of weights, `squares` the sum over
-    predictions of squared weights. `row_squares` and `member_squares` square the sums of each row,
-    and of each group.
+    drops the rows with p ≥ t. `total_weight` and `event_weight` are sums of weights, `square_sum`
+    the sum over predictions of squared weights. `row_square_sum` and `cluster_square_sum` square
+    the sums of each row, and of each group.
     """
 
     threshold: float
     is_below: bool
-    total: float
-    events: float
-    squares: float
-    row_squares: float
-    member_squares: float
+    total_weight: float
+    event_weight: float
+    square_sum: float
+    row_square_sum: float
+    cluster_square_sum: float
 
     @classmethod
     def from_outcomes(
@@ -104,41 +111,45 @@ class _ThresholdSide:
         """Add up the weights of the rows on one side of a threshold."""
         is_on_side = (outcomes.predictions < threshold) == is_below
         weights = outcomes.weights[is_on_side]
-        row_sums, member_sums = (
-            np.bincount(member_codes[is_on_side], weights)
-            for member_codes in (outcomes.rows, outcomes.members)
+        row_sums, cluster_sums = (
+            np.bincount(row_or_cluster_codes[is_on_side], weights)
+            for row_or_cluster_codes in (outcomes.rows, outcomes.clusters)
         )
         return cls(
             threshold=float(threshold),
             is_below=is_below,
-            total=float(weights.sum()),
-            events=float(weights @ outcomes.observed[is_on_side]),
-            squares=float(weights @ weights),
-            row_squares=float(row_sums @ row_sums),
-            member_squares=float(member_sums @ member_sums),
+            total_weight=float(weights.sum()),
+            event_weight=float(weights @ outcomes.observed[is_on_side]),
+            square_sum=float(weights @ weights),
+            row_square_sum=float(row_sums @ row_sums),
+            cluster_square_sum=float(cluster_sums @ cluster_sums),
         )
 
-    def effective_rows(self, intraclass_correlation: float) -> float:
+    def n_effective_rows(self, intraclass_correlation: float) -> float:
         """Return how many independent rows of equal weight would be equally informative."""
-        pair_squares = max(self.member_squares - self.row_squares, 0.0)
-        return self.total**2 / (self.row_squares + intraclass_correlation * pair_squares)
+        pair_square_sum = max(self.cluster_square_sum - self.row_square_sum, 0.0)
+        return self.total_weight**2 / (
+            self.row_square_sum + intraclass_correlation * pair_square_sum
+        )
 
-    def gain_ends(
-        self, all_rows: _ThresholdSide, correlation: float, confidence_level: float
+    def gain_limits(
+        self, all_rows: _ThresholdSide, intraclass_correlation: float, confidence_level: float
     ) -> tuple[float, float]:
         """Return the limits of the net benefit gained over treating all (`is_below`) or nobody."""
         threshold, low, high = self.threshold, 0.0, 1.0
-        if self.total > 0:
-            n_rows = self.effective_rows(correlation)
-            low, high = _share_limits(self.events / self.total, n_rows, confidence_level)
+        if self.total_weight > 0:
+            n_rows = self.n_effective_rows(intraclass_correlation)
+            low, high = _share_limits(
+                self.event_weight / self.total_weight, n_rows, confidence_level
+            )
         least_gain, largest_gain = (
             (threshold - high, threshold - low)
             if self.is_below
             else (low - threshold, high - threshold)
         )
-        row_share = self.total / all_rows.total
+        row_share = self.total_weight / all_rows.total_weight
         low_share, high_share = _share_limits(
-            row_share, all_rows.effective_rows(correlation), confidence_level
+            row_share, all_rows.n_effective_rows(intraclass_correlation), confidence_level
         )
         return (
             least_gain * (low_share if least_gain > 0 else high_share) / (1 - threshold),
@@ -156,7 +167,7 @@ def _gain_covariance(
     other.
     `total_square_sum` is the sum of all squared weights.
     """
-    squares = np.array([threshold_side.squares for threshold_side in threshold_sides])
+    squares = np.array([threshold_side.square_sum for threshold_side in threshold_sides])
     is_below = np.array([threshold_side.is_below for threshold_side in threshold_sides])
     nested_squares = np.minimum.outer(squares, squares)
     overlap_squares = np.maximum(np.add.outer(squares, squares) - total_square_sum, 0)
@@ -165,13 +176,13 @@ def _gain_covariance(
 
 def _intraclass_correlation(outcomes: Outcomes) -> float:
     """Return the correlation of events within a group, from 0 to 1; 0 without groups."""
-    rate = outcomes.mean(outcomes.observed)
+    event_rate = outcomes.mean(outcomes.observed)
     weighted_terms = np.stack(
-        [outcomes.weights * (outcomes.observed - rate), outcomes.weights], axis=1
+        [outcomes.weights * (outcomes.observed - event_rate), outcomes.weights], axis=1
     )
-    pair_sums = (sums_by_member(weighted_terms, outcomes.members) ** 2).sum(axis=0)
-    pair_sums -= (sums_by_member(weighted_terms, outcomes.rows) ** 2).sum(axis=0)
-    variance = pair_sums[1] * rate * (1 - rate)
+    pair_sums = (sum_by_cluster(weighted_terms, outcomes.clusters) ** 2).sum(axis=0)
+    pair_sums -= (sum_by_cluster(weighted_terms, outcomes.rows) ** 2).sum(axis=0)
+    variance = pair_sums[1] * event_rate * (1 - event_rate)
     return float(np.clip(pair_sums[0] / variance, 0, 1)) if variance > 1e-9 * outcomes.n else 0.0
 
 

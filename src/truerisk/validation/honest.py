@@ -12,9 +12,14 @@ from truerisk.contracts import Request, Streams, Terms
 from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
-from truerisk.estimation.problem import Problem, Score
-from truerisk.estimation.run import compute, curve_of, procedure_of, tuning_problem
-from truerisk.intervals.choice import choose
+from truerisk.estimation.problem import EstimationProblem, FurtherScore
+from truerisk.estimation.run import (
+    compute_risks,
+    to_procedure_estimate,
+    to_risk_curve,
+    tuning_problem,
+)
+from truerisk.intervals.choice import choose_interval
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.losses.loss_words import as_loss
 from truerisk.losses.row_losses import registry
@@ -22,9 +27,9 @@ from truerisk.methods.external import External
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import row_losses
 from truerisk.methods.parts.procedure import Procedure, candidate_of_each_fit
-from truerisk.plan.answers import Answers, Response, row_message
+from truerisk.plan.answers import Answers, Response, prediction_shape
 from truerisk.plan.plan import Plan
-from truerisk.results.evaluation import AnsweredRows, LeftTwoOut
+from truerisk.results.evaluation import LeftTwoOut, RowPredictions
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event
@@ -34,32 +39,34 @@ from truerisk.validation.outcomes import Event
 class HonestRun:
     """Tuning procedure that was tested on rows used neither for tuning nor for fitting.
 
-    `problem` holds the request and the data, and the methods that tuned and tested. `answered` are
-    the predictions of the winners, the candidates that each fold chose. `pair_answers` are
+    `problem` holds the request and the data, and the methods that tuned and tested. `answered_rows`
+    are the predictions of the winners, the candidates that each fold chose. `pair_predictions` are
     predictions for the same rows by models that lack a further fold (None if they were not kept).
-    `winners` is the candidate tested in each test set of the plan, and `best` the setting that is
-    fitted on all rows; `model` is that fit, if it exists.
+    `winners` is the candidate tested in each test set of the plan, and `best_candidate` the setting
+    that is fitted on all rows; `model` is that fit, if it exists.
     """
 
-    problem: Problem
+    problem: EstimationProblem
     risk: RiskEstimate
-    answered: AnsweredRows
+    answered_rows: RowPredictions
     winners: np.ndarray
-    best: int
-    pair_answers: Answers | None = None
+    best_candidate: int
+    pair_predictions: Answers | None = None
     model: Any = None
 
     @classmethod
-    def from_problem(cls, untested_problem: Problem) -> HonestRun:
+    def from_problem(cls, untested_problem: EstimationProblem) -> HonestRun:
         """Test the tuning procedure, and request the most informative predictions of its models."""
         richest_request = untested_problem.most_informative_request
         problem = (
             untested_problem
             if richest_request is None
-            else with_extra_answers(untested_problem, richest_request)
+            else add_score_for_request(untested_problem, richest_request)
         )
-        computation = compute(replace(problem, calibrated=True), problem.testing)
-        risk = procedure_of(computation)
+        computation = compute_risks(
+            replace(problem, uses_calibrated_interval=True), problem.testing_method
+        )
+        risk = to_procedure_estimate(computation)
         assert risk is not None  # The method tests a procedure, so there is a risk.
         if risk.value is None or computation.winners is None:
             raise Refusal("a fit failed in an outer split, so some rows have no answer.")
@@ -68,47 +75,49 @@ class HonestRun:
             raise Refusal(f"'{computation.method.name}' keeps no answers about single rows.")
         if len(problem.family) == 1:
             best_candidate = 0
-        elif isinstance(untested_problem.testing, Pairs):
-            best_candidate = curve_of(computation).best
+        elif isinstance(untested_problem.testing_method, Pairs):
+            best_candidate = to_risk_curve(computation).best
         else:
-            best_candidate = curve_of(compute(tuning_problem(problem), problem.select_by)).best
+            best_candidate = to_risk_curve(
+                compute_risks(tuning_problem(problem), problem.tuning_method)
+            ).best
         return cls(
             problem=untested_problem,
             risk=risk,
-            answered=answered_rows,
+            answered_rows=answered_rows,
             winners=computation.winners.candidate,
-            best=best_candidate,
-            pair_answers=computation.left_two_out,
+            best_candidate=best_candidate,
+            pair_predictions=computation.left_two_out,
         )
 
     @property
-    def testing(self) -> Procedure:
+    def testing_method(self) -> Procedure:
         """Method that tested the tuning procedure."""
         # A search without a method that tests its tuning was refused earlier.
-        assert isinstance(self.problem.testing, Procedure)
-        return self.problem.testing
+        assert isinstance(self.problem.testing_method, Procedure)
+        return self.problem.testing_method
 
     @property
-    def finished(self) -> bool:
+    def has_finished_model(self) -> bool:
         """True if a finished model was tested, and nothing was fitted to these rows."""
-        return isinstance(self.problem.testing, External)
+        return isinstance(self.problem.testing_method, External)
 
     @property
     def answers(self) -> dict[Response, Answers]:
         """Predictions of the winners, by kind of prediction (such as probabilities)."""
-        return {predictions.response: predictions for predictions in self.answered.answers}
+        return {predictions.response: predictions for predictions in self.answered_rows.answers}
 
     @property
-    def pairs_by_response(self) -> dict[Response, Answers]:
+    def pair_predictions_by_response(self) -> dict[Response, Answers]:
         """Predictions by models that lack a further fold, by kind of prediction."""
-        if self.pair_answers is None:
+        if self.pair_predictions is None:
             return {}
         return {
             predictions.response: predictions
-            for predictions in (*self.pair_answers.also, self.pair_answers)
+            for predictions in (*self.pair_predictions.also, self.pair_predictions)
         }
 
-    def with_richest(self) -> HonestRun:
+    def add_richest_predictions(self) -> HonestRun:
         """Return the run with probabilities if possible; refit the winners if it has none."""
         richest_request, data = self.problem.most_informative_request, self.problem.data
         stored_predictions = (
@@ -116,41 +125,46 @@ class HonestRun:
         )
         if richest_request is None:
             return self
-        if stored_predictions is not None and stored_predictions.values.shape[2:] == row_message(
-            stored_predictions.response, data
-        ):
+        if stored_predictions is not None and stored_predictions.values.shape[
+            2:
+        ] == prediction_shape(stored_predictions.response, data):
             return self  # Predictions of another shape are for other horizons.
-        plan = self.answered.answers[0].plan
-        asking = self.problem.asking_winners()
-        return self.with_answers(
-            asking.answers(plan, richest_request, candidate_of_each_fit(plan, self.winners))
+        plan = self.answered_rows.answers[0].plan
+        predictor = self.problem.create_refit_asking()
+        return self.add_predictions(
+            predictor.answers(plan, richest_request, candidate_of_each_fit(plan, self.winners))
         )
 
-    def with_answers(self, new_predictions: Answers) -> HonestRun:
+    def add_predictions(self, new_predictions: Answers) -> HonestRun:
         """Return the run with further predictions of the same models for the same test sets."""
         other_predictions = tuple(
             stored_predictions
-            for stored_predictions in self.answered.answers
+            for stored_predictions in self.answered_rows.answers
             if stored_predictions.response != new_predictions.response
         )
         horizons = self.problem.data.horizons
         answered_rows = replace(
-            self.answered, answers=(new_predictions, *other_predictions), horizons=horizons
+            self.answered_rows, answers=(new_predictions, *other_predictions), horizons=horizons
         )
-        return replace(self, answered=answered_rows)
+        return replace(self, answered_rows=answered_rows)
 
-    def with_pair_answers(self, new_predictions: Answers) -> HonestRun:
+    def add_pair_predictions(self, new_predictions: Answers) -> HonestRun:
         """Return the run with additional predictions by models that lack a further fold."""
-        if self.pair_answers is None or new_predictions.response in self.pairs_by_response:
-            return replace(self, pair_answers=self.pair_answers or new_predictions)
-        extra_predictions = (*self.pair_answers.also, new_predictions)
-        return replace(self, pair_answers=replace(self.pair_answers, also=extra_predictions))
+        if (
+            self.pair_predictions is None
+            or new_predictions.response in self.pair_predictions_by_response
+        ):
+            return replace(self, pair_predictions=self.pair_predictions or new_predictions)
+        extra_predictions = (*self.pair_predictions.also, new_predictions)
+        return replace(
+            self, pair_predictions=replace(self.pair_predictions, also=extra_predictions)
+        )
 
 
-LOSSES: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
+LOSS_BY_RESPONSE: Mapping[str, str] = {"probability": "brier", "score": "auc", "value": "squared"}
 
 
-def with_extra_answers(problem: Problem, request: Request) -> Problem:
+def add_score_for_request(problem: EstimationProblem, request: Request) -> EstimationProblem:
     """Return the problem with an added score that needs the requested kind of predictions.
 
     Nothing is added if one of its scores already needs them.
@@ -158,28 +172,28 @@ def with_extra_answers(problem: Problem, request: Request) -> Problem:
     if request.response in {loss.response for loss in problem.losses}:
         return problem
     horizon_losses = [registry.load("brier-at")(horizon) for horizon in problem.data.horizons[:1]]
-    loss = as_loss((*horizon_losses, LOSSES[request.response])[0], problem.data)
-    return replace(problem, scores={**problem.scores, loss.name: Score(loss)})
+    loss = as_loss((*horizon_losses, LOSS_BY_RESPONSE[request.response])[0], problem.data)
+    return replace(problem, scores={**problem.scores, loss.name: FurtherScore(loss)})
 
 
-NO_PAIRS = (
+NO_PAIRS_REASON = (
     "no models were fitted without a further fold, which would show how predictions move: use a "
     f"search with {mention('outer', 'pairs')}, or a model without a search inside."
 )
 
 
-def pair_answers(run: HonestRun, response: Response) -> Answers:
+def get_pair_predictions(run: HonestRun, response: Response) -> Answers:
     """Return the predictions by models that lack a further fold; refit if none are stored."""
-    if response in run.pairs_by_response:
-        return run.pairs_by_response[response]
-    testing = run.testing
+    if response in run.pair_predictions_by_response:
+        return run.pair_predictions_by_response[response]
+    testing = run.testing_method
     if not isinstance(testing, Pairs):
-        raise Refusal(NO_PAIRS)
+        raise Refusal(NO_PAIRS_REASON)
     plan = testing.plan(run.problem.data, Streams(run.problem.seed))
     inner_plan = plan.part_named("inner")
     # A fit without folds i and j predicts both folds, which may have chosen different winners.
     # One pass therefore predicts the first fold of each pair, and the next pass the second one.
-    passes = [
+    test_sets_by_pass = [
         np.flatnonzero(inner_plan.unit < inner_plan.fold),
         np.flatnonzero(inner_plan.unit > inner_plan.fold),
     ]
@@ -187,14 +201,14 @@ def pair_answers(run: HonestRun, response: Response) -> Answers:
         inner_plan,
         [
             (test_sets, _predict_without_further_fold(run, inner_plan.select(test_sets), response))
-            for test_sets in passes
+            for test_sets in test_sets_by_pass
         ],
     )
 
 
 def _predict_without_further_fold(run: HonestRun, plan: Plan, response: Response) -> Answers:
-    asking = run.problem.asking(passes=1)
-    predictions = asking.answers(
+    predictor = run.problem.create_asking(passes=1)
+    predictions = predictor.answers(
         plan, Request(response), candidate_of_each_fit(plan, run.winners[plan.fold])
     )
     if not predictions.answered.all():
@@ -219,10 +233,10 @@ def _join_predictions(plan: Plan, predictions_by_pass: list[tuple[np.ndarray, An
 # Average precision has no calibrated interval, because its intervals cover too rarely in spatial
 # fields with long-range correlation: the share of the event differs from field to field.
 CALIBRATED_SCORES = ("auc",)  # scores of whole test sets that have intervals for dependent rows
-UNCALIBRATED = "it has no interval for rows that may depend on each other."
+UNCALIBRATED_REASON = "it has no interval for rows that may depend on each other."
 
 
-def score_of(run: HonestRun, requested_score: str | Loss, event: Event | None) -> Measured:
+def held_out_score(run: HonestRun, requested_score: str | Loss, event: Event | None) -> Measured:
     """Return a score of the held-out predictions, averaged as in the search.
 
     It is that of the search itself if it was requested there, or else computed from the
@@ -239,7 +253,7 @@ def score_of(run: HonestRun, requested_score: str | Loss, event: Event | None) -
         as_loss(requested_score, data).per_row or requested_score in CALIBRATED_SCORES
     ):
         return score
-    return replace(score, std_error=None, interval=None, reason=UNCALIBRATED)
+    return replace(score, std_error=None, interval=None, reason=UNCALIBRATED_REASON)
 
 
 def _compute_score(run: HonestRun, score: str | Loss, event: Event | None) -> Measured:
@@ -248,32 +262,32 @@ def _compute_score(run: HonestRun, score: str | Loss, event: Event | None) -> Me
     At a horizon it is the score of a survival outcome that a search knows as "auc-at-5", so that
     both have the same interval.
     """
-    problem, testing = run.problem, run.testing
+    problem, testing = run.problem, run.testing_method
     data = problem.data if event is None else event.data
     name = score.name if isinstance(score, Loss) else score
-    horizon_score = None if event is None else event.score_in_time(name)
+    horizon_score = None if event is None else event.make_horizon_score(name)
     if horizon_score is not None:
         data = problem.data
     loss = as_loss(score if horizon_score is None else horizon_score, data)
     for estimate in (run.risk, *run.risk.scores.values()):
         if _is_same_score(estimate, loss, event, problem):
             return Measured(name, estimate.value, estimate.std_error, estimate.interval)
-    predictions_of_winners, predictions_without_two_folds = (
-        list(run.answered.answers),
-        list(run.pairs_by_response.values()),
+    winner_predictions, predictions_without_two_folds = (
+        list(run.answered_rows.answers),
+        list(run.pair_predictions_by_response.values()),
     )
     if event is not None and horizon_score is None:
-        predictions_of_winners = [
-            event.answers(class_predictions) for class_predictions in predictions_of_winners
+        winner_predictions = [
+            event.answers(class_predictions) for class_predictions in winner_predictions
         ]
         predictions_without_two_folds = [
             event.answers(class_predictions) for class_predictions in predictions_without_two_folds
         ]
-    rated_predictions = _with_response(predictions_of_winners, loss.response)
-    left_two_out = _with_response(predictions_without_two_folds, loss.response)
+    rated_predictions = _select_response(winner_predictions, loss.response)
+    left_two_out = _select_response(predictions_without_two_folds, loss.response)
     if rated_predictions is None:
         return Measured(name, reason=f"the model gives no answers that '{name}' could rate.")
-    interval = choose(
+    interval = choose_interval(
         None, loss, data, testing.outer_method, rated_predictions.plan, calibrated=True
     )
     risk_terms = Terms(problem.confidence_level, problem.rule, interval=interval)
@@ -281,11 +295,11 @@ def _compute_score(run: HonestRun, score: str | Loss, event: Event | None) -> Me
         tested_risk = testing.risk(rated_predictions, left_two_out, data, loss, risk_terms)
     except Refusal as refusal:
         return Measured(name, reason=str(refusal))
-    score_value, own_interval = (
+    score_value, score_interval = (
         loss.scale.value(float(tested_risk.value)),
         loss.scale.interval(tested_risk.read_interval()),
     )
-    return Measured(name, score_value, tested_risk.read_std_error(), own_interval)
+    return Measured(name, score_value, tested_risk.read_std_error(), score_interval)
 
 
 def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
@@ -301,7 +315,7 @@ def has_rank_scores(run: HonestRun, event: Event | None) -> bool:
     )
 
 
-def with_pairs(run: HonestRun, response: Response) -> HonestRun:
+def try_add_pair_predictions(run: HonestRun, response: Response) -> HonestRun:
     """Return the run with predictions by models that lack a further fold, if these exist.
 
     They exist if the method `pairs` tested the run. They show how much the scores vary with the
@@ -309,13 +323,13 @@ def with_pairs(run: HonestRun, response: Response) -> HonestRun:
     compute it.
     """
     try:
-        return run.with_pair_answers(pair_answers(run, response))
+        return run.add_pair_predictions(get_pair_predictions(run, response))
     except Refusal:
         return run
 
 
 def _is_same_score(
-    estimate: RiskEstimate, loss: Loss, event: Event | None, problem: Problem
+    estimate: RiskEstimate, loss: Loss, event: Event | None, problem: EstimationProblem
 ) -> bool:
     """Return True if an estimate of the search is this score of this event, whatever its name."""
     requested_loss = next(
@@ -333,11 +347,11 @@ def _is_same_score(
         loss, "over_classes", None
     )
     return is_same_score and (
-        event is None or bool(loss.horizons) or event.is_of(estimate.positive)
+        event is None or bool(loss.horizons) or event.matches_label(estimate.positive)
     )
 
 
-def _with_response(all_predictions: Sequence[Answers], response: Response) -> Answers | None:
+def _select_response(all_predictions: Sequence[Answers], response: Response) -> Answers | None:
     """Return the predictions of a kind; the second class's probability also serves as score."""
     predictions_by_response = {predictions.response: predictions for predictions in all_predictions}
     if response in predictions_by_response:
@@ -358,13 +372,13 @@ EXTRA_CLASS_LOSSES = (
 )  # losses that are added for classes if the predictions allow it
 
 
-def predicted_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, LeftTwoOut | None]]:
+def computable_losses(run: HonestRun) -> Iterator[tuple[Loss, Answers, LeftTwoOut | None]]:
     """Yield each loss that can be computed from the predictions, with these predictions.
 
     The third item are the losses of models that lack a further fold, or None if they are unknown.
     """
     for loss, estimate in _losses_to_report(run):
-        predictions = _with_response(run.answered.answers, loss.response)
+        predictions = _select_response(run.answered_rows.answers, loss.response)
         if predictions is not None:
             is_predicted = loss.response in run.answers
             yield (
@@ -393,7 +407,7 @@ def _left_two_out_losses(
     """Return the losses of models that lack a further fold, stored or from their predictions."""
     if estimate is not None and estimate.influences is not None:
         return estimate.influences.left_two_out
-    pair_predictions = run.pairs_by_response.get(loss.response)
+    pair_predictions = run.pair_predictions_by_response.get(loss.response)
     if pair_predictions is None or not isinstance(loss, RowLoss):
         return None
     return LeftTwoOut.from_answers(

@@ -44,7 +44,7 @@ import numpy as np
 from truerisk.core.frozen import frozen
 from truerisk.results.interval import normal_quantile
 
-DRAWS = 1 << 16
+N_DRAWS = 1 << 16
 MAX_NUMBERS_IN_MEMORY = 1 << 20  # number of random numbers that are drawn at once
 SEED = 1967
 # Eigenvalues of a correlation below this share of the largest eigenvalue are rounding errors.
@@ -52,11 +52,11 @@ EIGENVALUE_TOLERANCE = 1e-12
 
 
 def simultaneous_quantile(
-    covariance: np.ndarray, confidence_level: float, draws: int = DRAWS
+    covariance: np.ndarray, confidence_level: float, n_draws: int = N_DRAWS
 ) -> float:
     """Return the factor c for which all intervals of ± c standard errors hold simultaneously.
 
-    The factor is a quantile, simulated with this number of `draws`.
+    The factor is a quantile, simulated with `n_draws` draws.
 
     >>> round(simultaneous_quantile(np.eye(1), 0.95), 3)
     1.96
@@ -78,26 +78,26 @@ def simultaneous_quantile(
     eigenvalues = np.where(eigenvalues > EIGENVALUE_TOLERANCE * eigenvalues[-1], eigenvalues, 0.0)
     matrix_root = (eigenvectors * np.sqrt(eigenvalues)) @ eigenvectors.T
     rng = np.random.default_rng(SEED)
-    batch_size = max(1, min(draws, MAX_NUMBERS_IN_MEMORY // len(correlation)))
+    batch_size = max(1, min(n_draws, MAX_NUMBERS_IN_MEMORY // len(correlation)))
     maxima = [
         np.abs(
-            rng.standard_normal((min(batch_size, draws - first_draw), len(matrix_root)))
+            rng.standard_normal((min(batch_size, n_draws - first_draw), len(matrix_root)))
             @ matrix_root.T
         ).max(axis=1)
-        for first_draw in range(0, draws, batch_size)
+        for first_draw in range(0, n_draws, batch_size)
     ]
     return min(
         upper_bound, max(lower_bound, float(np.quantile(np.concatenate(maxima), confidence_level)))
     )
 
 
-def level_of_each(quantile: float, n_rows: int | None = None) -> float:
+def single_interval_level(quantile: float, n_rows: int | None = None) -> float:
     """Return the confidence level of one interval whose half-width is `quantile` standard errors.
 
     If the error was estimated from the spread of `n_rows` rows, Student's t replaces the normal
     distribution: the level is that of a normal interval of the same width as that of t.
 
-    >>> round(level_of_each(1.959964), 4), round(level_of_each(1.959964, 12), 4)
+    >>> round(single_interval_level(1.959964), 4), round(single_interval_level(1.959964, 12), 4)
     (0.95, 0.9723)
     """
     from scipy.special import ndtr, stdtrit
@@ -108,8 +108,8 @@ def level_of_each(quantile: float, n_rows: int | None = None) -> float:
 
 
 # With two levels the between-level variance is estimated from a single difference.
-FEWEST_LEVELS = 3
-STEPS = 200
+MIN_LEVELS = 3
+MAX_STEPS = 200
 STEP_TOLERANCE = 1e-12  # Iteration stops at a change of τ² below this share of the mean variance.
 
 
@@ -117,27 +117,27 @@ STEP_TOLERANCE = 1e-12  # Iteration stops at a change of τ² below this share o
 class Shrinkage:
     """Shrunken estimates (`values`), their common `mean`, and the standard deviation τ of levels.
 
-    `own_shares[g]` is the weight of level g's own estimate in its shrunken value, which is 0 if all
-    differences between levels are noise.
+    `own_weights[g]` is the weight of level g's own estimate in its shrunken value, which is 0 if
+    all differences between levels are noise.
     """
 
     values: np.ndarray
     mean: float
-    spread: float
-    own_shares: np.ndarray
+    between_level_std: float
+    own_weights: np.ndarray
 
 
-def shrinkage(estimates: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
+def shrink_to_mean(estimates: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
     """Shrink the estimates of three or more levels to their mean; return None for fewer levels.
 
-    >>> found = shrinkage(np.array([0.1, 0.2, 0.6]), np.array([0.01, 0.01, 0.02]))
-    >>> found.values.round(3).tolist(), round(found.mean, 3), round(found.spread, 3)
+    >>> found = shrink_to_mean(np.array([0.1, 0.2, 0.6]), np.array([0.01, 0.01, 0.02]))
+    >>> found.values.round(3).tolist(), round(found.mean, 3), round(found.between_level_std, 3)
     ([0.131, 0.214, 0.51], 0.285, 0.224)
-    >>> shrinkage(np.array([0.1, 0.2, 0.3]), np.ones(3)).spread
+    >>> shrink_to_mean(np.array([0.1, 0.2, 0.3]), np.ones(3)).between_level_std
     0.0
     """
     y, noise_variances = np.asarray(estimates, dtype=float), np.asarray(variances, dtype=float)
-    if len(y) < FEWEST_LEVELS or not (noise_variances > 0).all():
+    if len(y) < MIN_LEVELS or not (noise_variances > 0).all():
         return None
     between_variance = _between_level_variance(y, noise_variances)
     weights = 1 / (noise_variances + between_variance)
@@ -151,7 +151,7 @@ def shrinkage(estimates: np.ndarray, variances: np.ndarray) -> Shrinkage | None:
 def _between_level_variance(y: np.ndarray, noise_variances: np.ndarray) -> float:
     """Estimate the variance τ² between levels by restricted maximum likelihood."""
     tau2 = max(0.0, float(y.var(ddof=1) - noise_variances.mean()))
-    for _ in range(STEPS):
+    for _ in range(MAX_STEPS):
         weights = 1 / (noise_variances + tau2)
         weight_sum, square_sum = weights.sum(), (weights**2).sum()
         residuals = weights * (y - weights @ y / weight_sum)
@@ -178,7 +178,7 @@ MIN_DISTANCE_FROM_BOUNDS = (
 class StableScale:
     """Variance-stabilising scale for risks from `lower` to `upper` (None if unbounded).
 
-    It is the `logit` if requested, and otherwise the arcsine of the square root.
+    It is the logit if `is_logit` is True, and otherwise the arcsine of the square root.
 
     >>> scale = StableScale(0.0, 1.0)
     >>> theta = scale.transform(np.array([0.0, 0.25, 1.0]))
@@ -188,7 +188,7 @@ class StableScale:
 
     lower: float | None
     upper: float | None
-    logit: bool = False
+    is_logit: bool = False
 
     def transform(self, risks: np.ndarray) -> np.ndarray:
         """Transform risks to this variance-stabilising scale."""
@@ -196,8 +196,8 @@ class StableScale:
             return risks
         if self.upper is None:
             return np.log(risks)
-        shares = np.clip(self._shares(risks), 0, 1)
-        if self.logit:
+        shares = np.clip(self._shares_of_range(risks), 0, 1)
+        if self.is_logit:
             shares = np.clip(shares, MIN_DISTANCE_FROM_BOUNDS, 1 - MIN_DISTANCE_FROM_BOUNDS)
             return np.asarray(np.log(shares / (1 - shares)))
         return np.asarray(np.arcsin(np.sqrt(shares)))
@@ -209,10 +209,10 @@ class StableScale:
         if self.upper is None:
             return np.exp(theta)
         squared_sines = np.sin(np.clip(theta, 0, np.pi / 2)) ** 2
-        shares = 1 / (1 + np.exp(-theta)) if self.logit else squared_sines
+        shares = 1 / (1 + np.exp(-theta)) if self.is_logit else squared_sines
         return np.asarray(self.lower + (self.upper - self.lower) * shares)
 
-    def slope(self, risks: np.ndarray, n_rows_by_level: np.ndarray) -> np.ndarray:
+    def derivative(self, risks: np.ndarray, n_rows_by_level: np.ndarray) -> np.ndarray:
         """Return the derivative of the scale at these risks.
 
         Risks of few rows are moved off the bounds, according to `n_rows_by_level`.
@@ -221,29 +221,31 @@ class StableScale:
             return np.ones(len(risks))
         if self.upper is None:
             return np.asarray(1 / risks)
-        shares = (n_rows_by_level * self._shares(risks) + 1) / (n_rows_by_level + 2)
-        derivative = shares * (1 - shares) if self.logit else 2 * np.sqrt(shares * (1 - shares))
+        shares = (n_rows_by_level * self._shares_of_range(risks) + 1) / (n_rows_by_level + 2)
+        derivative = shares * (1 - shares) if self.is_logit else 2 * np.sqrt(shares * (1 - shares))
         return np.asarray(1 / (derivative * (self.upper - self.lower)))
 
-    def shrinkage(
+    def shrink_risks(
         self, risks: np.ndarray, n_rows_by_level: np.ndarray, variances: np.ndarray
     ) -> Shrinkage | None:
         """Shrink the risks of a column's levels on this scale, and transform them back to risks."""
-        shrunken = shrinkage(
-            self.transform(risks), self.slope(risks, n_rows_by_level) ** 2 * variances
+        scale_shrinkage = shrink_to_mean(
+            self.transform(risks), self.derivative(risks, n_rows_by_level) ** 2 * variances
         )
-        if shrunken is None:
+        if scale_shrinkage is None:
             return None
-        mean = self.inverse_transform(np.array([shrunken.mean]))
-        between_level_spread = float(shrunken.spread / self.slope(mean, n_rows_by_level.mean())[0])
+        mean = self.inverse_transform(np.array([scale_shrinkage.mean]))
+        between_level_spread = float(
+            scale_shrinkage.between_level_std / self.derivative(mean, n_rows_by_level.mean())[0]
+        )
         return Shrinkage(
-            self.inverse_transform(shrunken.values),
+            self.inverse_transform(scale_shrinkage.values),
             float(mean[0]),
             between_level_spread,
-            shrunken.own_shares,
+            scale_shrinkage.own_weights,
         )
 
-    def _shares(self, risks: np.ndarray) -> np.ndarray:
+    def _shares_of_range(self, risks: np.ndarray) -> np.ndarray:
         assert self.lower is not None
         assert self.upper is not None
         return np.asarray((risks - self.lower) / (self.upper - self.lower))

@@ -9,10 +9,10 @@ from truerisk.core import formats, tables
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import lookup
-from truerisk.results.interval import Interval, ends_of
-from truerisk.results.records import Count, Finite, Record, Size
+from truerisk.results.interval import Interval, interval_ends
+from truerisk.results.records import Count, FiniteFloat, NonNegative, Record
 
-OVERLAP = (
+OVERLAP_NOTE = (
     "the interval treats the rows as tests of one model; it does not account for the fact that "
     "every fold had a model of its own, trained on overlapping rows."
 )
@@ -46,16 +46,16 @@ MEASURES: Mapping[str, Measure] = {
 }
 
 SANDWICH, SANDWICH_PAIRS, SANDWICH_SETTING = "sandwich", "sandwich-pairs", "sandwich-setting"
-OF_FINAL_MODEL = (SANDWICH_PAIRS, SANDWICH_SETTING)
+FINAL_MODEL_INTERVALS = (SANDWICH_PAIRS, SANDWICH_SETTING)
 """Names of intervals around an estimate for the final model, not around the held-out value."""
 
-OF_RANKS = ("auc", "average-precision")
+RANK_MEASURES = ("auc", "average-precision")
 _LINE_MEASURES, _CURVE_MEASURES = (
     ("intercept", "slope", "in-the-large"),
     ("ici", "e50", "e90", "emax"),
 )
-OF_EVENTS = (*OF_RANKS, "r2", "d", *_LINE_MEASURES, "u", "q", "brier", *_CURVE_MEASURES)
-OF_NUMBERS = ("explained", "squared", *_LINE_MEASURES, *_CURVE_MEASURES)
+EVENT_MEASURES = (*RANK_MEASURES, "r2", "d", *_LINE_MEASURES, "u", "q", "brier", *_CURVE_MEASURES)
+NUMERIC_MEASURES = ("explained", "squared", *_LINE_MEASURES, *_CURVE_MEASURES)
 
 TABLE_HEADER = [
     "",
@@ -69,7 +69,9 @@ TABLE_HEADER = [
     "corrected",
     "n",
 ]
-N_HONEST = 4  # number of columns printed for a finished model, whose training rows are unknown
+N_HONEST_COLUMNS = (
+    4  # number of columns printed for a finished model, whose training rows are unknown
+)
 
 
 @frozen
@@ -84,12 +86,12 @@ class Measured(Record):
     derived: ClassVar[tuple[str, ...]] = ("optimism", "corrected")
 
     word: str
-    honest: Finite | None = None
-    std_error: Size | None = None
+    honest: FiniteFloat | None = None
+    std_error: NonNegative | None = None
     interval: Interval | None = None
-    apparent: Finite | None = None
-    training: Finite | None = None
-    test: Finite | None = None
+    apparent: FiniteFloat | None = None
+    training: FiniteFloat | None = None
+    test: FiniteFloat | None = None
     n: Count = 0
     reason: str | None = None
 
@@ -110,7 +112,7 @@ class Measured(Record):
         Intervals of slopes and intercepts are around a jackknife estimate for the model of all
         rows, or around the value of models with its setting, and not around the held-out value.
         """
-        if self.interval is None or self.interval.method not in OF_FINAL_MODEL:
+        if self.interval is None or self.interval.method not in FINAL_MODEL_INTERVALS:
             return None
         return (self.interval.low + self.interval.high) / 2
 
@@ -140,10 +142,14 @@ class Measured(Record):
     @property
     def cells(self) -> list[str]:
         """Formatted cells of the measure's row in a table."""
-        honest_numbers = (self.honest, *ends_of(self.interval))
+        honest_numbers = (self.honest, *interval_ends(self.interval))
         bootstrap_numbers = (self.apparent, self.training, self.test, self.optimism, self.corrected)
         row_numbers = (*honest_numbers, *bootstrap_numbers)
-        return [self.title, *map(formats.number, row_numbers), str(self.n) if self.n else "–"]
+        return [
+            self.title,
+            *map(formats.format_number, row_numbers),
+            str(self.n) if self.n else "–",
+        ]
 
 
 class MeasuredPart(Record):
@@ -159,7 +165,7 @@ class MeasuredPart(Record):
 
     def __str__(self) -> str:
         was_fitted = any(measure.apparent is not None for measure in self.measures.values())
-        n_columns = len(TABLE_HEADER) if was_fitted else N_HONEST
+        n_columns = len(TABLE_HEADER) if was_fitted else N_HONEST_COLUMNS
         rows = [measure.cells[:n_columns] for measure in self.measures.values()]
         text = tables.text_table(TABLE_HEADER[:n_columns], rows)
         return "\n".join([text, *(f"  – {reason}" for reason in self.reasons)])
@@ -172,17 +178,22 @@ class MeasuredPart(Record):
         )
 
 
-def rounded(value: float, *other_numbers: float) -> str:
+def format_rounded(value: float, *other_numbers: float) -> str:
     """Format a number for a sentence with three decimals: a fourth is noise for some hundred rows.
 
     If it and the numbers next to it would be printed as 0.000, it has two significant digits.
 
-    >>> rounded(0.78912), rounded(0.0004, 0.2), rounded(0.000412, 0.0031), rounded(54321.9)
+    >>> (
+    ...     format_rounded(0.78912),
+    ...     format_rounded(0.0004, 0.2),
+    ...     format_rounded(0.000412, 0.0031),
+    ...     format_rounded(54321.9),
+    ... )
     ('0.789', '0.000', '0.00041', '5.432e+04')
     """
     largest_number = max(map(abs, (value, *other_numbers)))
     return (
         f"{value:.2g}"
         if 0 < largest_number < 0.005
-        else formats.number(value, 3 if largest_number < 1000 else 4)
+        else formats.format_number(value, 3 if largest_number < 1000 else 4)
     )

@@ -19,10 +19,10 @@ from truerisk.core.errors import BriefRepr
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.losses.loss import Loss, class_code
-from truerisk.losses.loss_words import AT_HORIZON
+from truerisk.losses.loss_words import HORIZON_LOSS_NAMES
 from truerisk.losses.row_losses import registry
 from truerisk.plan.answers import Answers, Response
-from truerisk.results.evaluation import AnsweredRows
+from truerisk.results.evaluation import RowPredictions
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
 
 
@@ -32,14 +32,14 @@ class Outcomes:
 
     `predictions` are probabilities of the event, or decision values. If `link` is the identity,
     `observed` are numbers and `predictions` their predicted values. Predictions with the same
-    value in `members` depend on each other: they are for one row, or for the rows of one group.
+    value in `clusters` depend on each other: they are for one row, or for the rows of one group.
     `rows` are the predicted rows. The `weights` are scaled to sum to the number of rows.
     """
 
     observed: np.ndarray
     predictions: np.ndarray
     weights: np.ndarray
-    members: np.ndarray
+    clusters: np.ndarray
     rows: np.ndarray
     link: Link = LOGIT
 
@@ -74,7 +74,7 @@ class Outcomes:
         )
 
     @classmethod
-    def held_out(cls, held_out_predictions: HeldOut, clip: float | None) -> Outcomes:
+    def from_held_out(cls, held_out_predictions: HeldOut, clip: float | None) -> Outcomes:
         """Collect held-out predictions of one event, or of numeric y.
 
         The several predictions of a repeatedly tested row share the weight of that row.
@@ -85,7 +85,7 @@ class Outcomes:
             if held_out_predictions.answers.ndim == 1
             else held_out_predictions.answers[:, 1]
         )
-        _, row_index, n_times = np.unique(
+        _, row_index, prediction_counts = np.unique(
             held_out_predictions.rows, return_inverse=True, return_counts=True
         )
         weights = (
@@ -96,10 +96,10 @@ class Outcomes:
         is_numeric = held_out_predictions.response == "value"
         return cls.from_predictions(
             held_out_predictions.truth if is_numeric else held_out_predictions.truth == 1,
-            clipped(predictions, clip)
+            clip_probabilities(predictions, clip)
             if held_out_predictions.response == "probability"
             else predictions,
-            weights / n_times[row_index],
+            weights / prediction_counts[row_index],
             held_out_predictions.rows
             if held_out_predictions.groups is None
             else held_out_predictions.groups,
@@ -113,7 +113,7 @@ class Outcomes:
         return float(self.weights.sum())
 
     @property
-    def n_answers(self) -> int:
+    def n_predictions(self) -> int:
         """Number of predictions, of which a repeatedly tested row has several."""
         return len(self.observed)
 
@@ -128,7 +128,7 @@ class Outcomes:
         return len(np.unique(self.rows[self.observed == 1]))
 
     @property
-    def n_rarer(self) -> int:
+    def n_rarer_rows(self) -> int:
         """Number of rows with the rarer outcome."""
         return min(self.n_events, self.n_rows - self.n_events)
 
@@ -138,33 +138,37 @@ class Outcomes:
         return self.n_events in (0, self.n_rows)
 
     @cached_property
-    def linear(self) -> np.ndarray:
+    def linear_predictions(self) -> np.ndarray:
         """Predictions on the scale of the link: log(p/(1 − p)) for probabilities."""
         return self.link.transform(self.predictions)
 
     @property
-    def degrees(self) -> float:
+    def degrees_of_freedom(self) -> float:
         """Degrees of freedom of Student's t: groups − 1, and infinite for independent rows.
 
         The variance between G groups is estimated from G sums, so that the normal quantile is too
         small if there are few groups.
         """
-        n_members = int(self.members.max(initial=0)) + 1
-        return math.inf if n_members == self.n_rows else max(n_members - 1, 1)
+        n_clusters = int(self.clusters.max(initial=0)) + 1
+        return math.inf if n_clusters == self.n_rows else max(n_clusters - 1, 1)
 
     def mean(self, values: np.ndarray) -> float:
         """Return the weighted mean of values, one per prediction."""
         return float(self.weights @ values / self.n)
 
-    def quantiles(self, values: np.ndarray, shares: Sequence[float]) -> np.ndarray:
+    def quantiles(self, values: np.ndarray, quantile_levels: Sequence[float]) -> np.ndarray:
         """Return weighted quantiles of values; equal weights give NumPy's linear quantiles."""
         ascending_order = np.argsort(values, kind="stable")
         weights = self.weights[ascending_order]
-        midpoints = np.cumsum(weights) - (weights + weights[0]) / 2
-        return np.interp(np.asarray(shares) * midpoints[-1], midpoints, values[ascending_order])
+        weight_midpoints = np.cumsum(weights) - (weights + weights[0]) / 2
+        return np.interp(
+            np.asarray(quantile_levels) * weight_midpoints[-1],
+            weight_midpoints,
+            values[ascending_order],
+        )
 
 
-def clipped(probabilities: np.ndarray, clip: float | None) -> np.ndarray:
+def clip_probabilities(probabilities: np.ndarray, clip: float | None) -> np.ndarray:
     """Return probabilities between `clip` and 1 − `clip`, or unchanged if `clip` is None."""
     valid_probabilities = np.clip(probabilities, 0.0, 1.0)
     return valid_probabilities if clip is None else np.clip(valid_probabilities, clip, 1 - clip)
@@ -199,7 +203,7 @@ class HeldOut(BriefRepr):
         return f"{len(self.rows)} answers ({self.response}) about rows held out in {n_folds} folds"
 
     @classmethod
-    def from_answers(cls, answered_rows: AnsweredRows, data: Data) -> HeldOut:
+    def from_answers(cls, answered_rows: RowPredictions, data: Data) -> HeldOut:
         """Collect the most informative predictions: probabilities, scores, values or labels."""
         predictions_by_response = {
             predictions.response: predictions for predictions in answered_rows.answers
@@ -273,35 +277,37 @@ class Event:
     @property
     def label(self) -> str:
         """Name of the event, as text."""
-        return str(plain_values.to_plain(self.full_data.label(self.code)))
+        return str(plain_values.to_json_value(self.full_data.label(self.code)))
 
-    def is_of(self, positive: Any) -> bool:
+    def matches_label(self, positive: Any) -> bool:
         """Return True if a result for the class `positive` is about this event.
 
         None stands for the second of two classes.
         """
-        is_usual_event = positive is None and self.is_usual
-        return is_usual_event or positive == plain_values.to_plain(self.full_data.label(self.code))
+        is_default_event = positive is None and self.is_default
+        return is_default_event or positive == plain_values.to_json_value(
+            self.full_data.label(self.code)
+        )
 
     @property
-    def is_usual(self) -> bool:
+    def is_default(self) -> bool:
         """True if the event is the second of two classes, which is the default."""
         return self.full_data.n_classes == 2 and self.code == 1
 
-    def score_in_time(self, name: str) -> Loss | None:
+    def make_horizon_score(self, name: str) -> Loss | None:
         """Return the score of a survival outcome with this name at the horizon, or None.
 
         Its interval accounts for the variance of the censoring weights, which a score of two
         classes ignores.
         """
         loss_name = f"{name}-at"
-        if self.horizon is None or loss_name not in AT_HORIZON:
+        if self.horizon is None or loss_name not in HORIZON_LOSS_NAMES:
             return None
         loss: Loss = registry.load(loss_name)(self.horizon)
         return loss
 
     @property
-    def order_note(self) -> tuple[str, ...]:
+    def label_order_notes(self) -> tuple[str, ...]:
         """Note that the event is the larger of two numeric labels, unless it is 1 or True."""
         dtype_kind, label = (
             np.asarray(self.full_data.classes).dtype.kind,
@@ -309,26 +315,27 @@ class Event:
         )
         if dtype_kind not in "iuf" or label == 1:
             return ()
-        minimum = plain_values.to_plain(self.full_data.label(1 - self.code))
+        smaller_label = plain_values.to_json_value(self.full_data.label(1 - self.code))
         note_text = (
-            f"the event is {self.label}, the greater of {minimum} and {self.label}: where "
-            f"it should be {minimum}, name it (positive={minimum}, at the command line --positive)."
+            f"the event is {self.label}, the greater of {smaller_label} and {self.label}: where "
+            f"it should be {smaller_label}, name it (positive={smaller_label}, at the command line "
+            "--positive)."
         )
         return (note_text,)
 
     @property
     def data(self) -> Data:
         """Data in which y has two classes: the event, and everything else."""
-        if self.is_usual:
+        if self.is_default:
             return self.full_data
         return replace(
             self.full_data,
-            classes=self._classes,
+            classes=self._binary_classes,
             codes=self._binary_codes(self.full_data.class_codes),
         )
 
     @property
-    def _classes(self) -> np.ndarray:
+    def _binary_classes(self) -> np.ndarray:
         has_two_classes = self.full_data.n_classes == 2
         other_label = self.full_data.label(1 - self.code) if has_two_classes else REST_LABEL
         return np.array([other_label, self.full_data.label(self.code)], dtype=object)
@@ -336,22 +343,27 @@ class Event:
     def answers(self, predictions: Answers) -> Answers:
         """Convert predictions for all classes to predictions for the event and its complement."""
         return replace(
-            predictions, values=self.read(predictions.values, predictions.response), also=()
+            predictions,
+            values=self.convert_values(predictions.values, predictions.response),
+            also=(),
         )
 
-    def held_out(self, held_out_predictions: HeldOut) -> HeldOut:
+    def convert_held_out(self, held_out_predictions: HeldOut) -> HeldOut:
         """Convert held-out predictions to those for the event and its complement."""
-        if self.is_usual and self.horizon_index is None:
+        if self.is_default and self.horizon_index is None:
             return held_out_predictions
         binary_predictions, truth = (
-            self.read(held_out_predictions.answers, held_out_predictions.response),
+            self.convert_values(held_out_predictions.answers, held_out_predictions.response),
             self._binary_codes(held_out_predictions.truth),
         )
         return replace(
-            held_out_predictions, answers=binary_predictions, truth=truth, classes=self._classes
+            held_out_predictions,
+            answers=binary_predictions,
+            truth=truth,
+            classes=self._binary_classes,
         )
 
-    def read(self, values: np.ndarray, response: Response) -> np.ndarray:
+    def convert_values(self, values: np.ndarray, response: Response) -> np.ndarray:
         """Convert values predicted for all classes to the event; probabilities get two columns.
 
         The columns are the probabilities of the complement and of the event.
@@ -359,7 +371,7 @@ class Event:
         if self.horizon_index is not None and values.shape[-1] > 2:
             probability = values[..., -1 - self.horizon_index :].sum(axis=-1)
             return np.stack([1 - probability, probability], axis=-1)
-        if self.is_usual:
+        if self.is_default:
             return values
         if response == "probability":
             probability = values[..., self.code]

@@ -24,29 +24,31 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
-from truerisk.core.tables import frame_of
+from truerisk.core.tables import frame_from_columns
 from truerisk.plan.answers import Answers, Response
 from truerisk.results.door import load_from_package
-from truerisk.results.records import FINITE, UNWRITTEN, Column, Count, Record
-from truerisk.validation.honest import HonestRun, pair_answers
+from truerisk.results.records import FINITE_RANGE, UNWRITTEN, Column, Count, Record
+from truerisk.validation.honest import HonestRun, get_pair_predictions
 from truerisk.validation.outcomes import Event
 
 if TYPE_CHECKING:  # Bootstrap samples are an optional module, loaded only when needed.
-    from truerisk.validation.resampled import Resampled
+    from truerisk.validation.resampled import BootstrapPredictions
 
 RANGE_QUANTILES = (0.025, 0.975)
-RESPONSES: tuple[Response, ...] = ("probability", "value", "label")
-SOURCE = (
+COMPARED_RESPONSES: tuple[Response, ...] = ("probability", "value", "label")
+PAIR_SOURCE_NOTE = (
     "the further models of a row were trained without one more fold than its own: they share most "
     "training rows with it, and vary {factor:.2g} times less than models of new training rows vary "
     "about their mean (first order)."
 )
-OF_SAMPLES = (
+BOOTSTRAP_SOURCE_NOTE = (
     "the further models are those of bootstrap samples, each tuned and fitted anew; they predict "
     "all rows, as the model of all rows does (Riley and Collins 2023)."
 )
-LABELS = "the model gives no probabilities: a change is another label."
-OFTEN_SHARE = 0.1  # A row is often classified otherwise if more than this share of models do so.
+LABEL_CHANGE_NOTE = "the model gives no probabilities: a change is another label."
+FREQUENT_CHANGE_SHARE = (
+    0.1  # A row is often classified otherwise if more than this share of models do so.
+)
 
 
 @frozen(eq=False)
@@ -67,11 +69,11 @@ class PredictionStability(Record):
     derived: ClassVar[tuple[str, ...]] = ("summary",)
 
     rows: Annotated[np.ndarray, Column("rows", "i8")]
-    predictions: Annotated[np.ndarray, Column("rows", least=1, numbers=FINITE)] = field(
+    predictions: Annotated[np.ndarray, Column("rows", least=1, numbers=FINITE_RANGE)] = field(
         metadata={"key": "given"}
     )
-    low: Annotated[np.ndarray, Column("rows", numbers=FINITE)]
-    high: Annotated[np.ndarray, Column("rows", numbers=FINITE)]
+    low: Annotated[np.ndarray, Column("rows", numbers=FINITE_RANGE)]
+    high: Annotated[np.ndarray, Column("rows", numbers=FINITE_RANGE)]
     by_row: Annotated[np.ndarray, Column("rows")] = field(metadata={"key": "mape"})
     otherwise: Annotated[np.ndarray, Column("rows")] | None
     n_models: Count
@@ -135,10 +137,10 @@ class PredictionStability(Record):
         if predictions.ndim == 2:
             predicted_class = predictions.argmax(axis=1)
             has_changed = other_predictions.argmax(axis=2) != predicted_class
-            class_index = np.arange(len(rows)), predicted_class
+            predicted_class_index = np.arange(len(rows)), predicted_class
             predictions, other_predictions = (
-                predictions[class_index],
-                other_predictions[:, class_index[0], class_index[1]],
+                predictions[predicted_class_index],
+                other_predictions[:, predicted_class_index[0], predicted_class_index[1]],
             )
             return cls.from_other_models(
                 rows,
@@ -189,9 +191,9 @@ class PredictionStability(Record):
         }
         if (changed_share := self.otherwise) is not None:
             numbers_by_name["classified otherwise, mean share"] = float(changed_share.mean())
-            numbers_by_name[f"rows classified otherwise by more than {OFTEN_SHARE:.0%}"] = float(
-                (changed_share > OFTEN_SHARE).mean()
-            )
+            numbers_by_name[
+                f"rows classified otherwise by more than {FREQUENT_CHANGE_SHARE:.0%}"
+            ] = float((changed_share > FREQUENT_CHANGE_SHARE).mean())
         return numbers_by_name
 
     def to_frame(self) -> Any:
@@ -200,7 +202,7 @@ class PredictionStability(Record):
         columns["mape"] = self.by_row
         if (changed_share := self.otherwise) is not None:
             columns["otherwise"] = changed_share
-        return frame_of({name: values.tolist() for name, values in columns.items()})
+        return frame_from_columns({name: values.tolist() for name, values in columns.items()})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw an instability plot: predictions of the other models against those of the model.
@@ -210,12 +212,12 @@ class PredictionStability(Record):
         return load_from_package("instability")(self, ax=ax)
 
     def __str__(self) -> str:
-        rows = [[name, formats.number(value)] for name, value in self.summary.items()]
+        rows = [[name, formats.format_number(value)] for name, value in self.summary.items()]
         header = ["stability of predictions", f"{self.n_models} further models per row"]
         return f"{tables.text_table(header, rows)}\nnote: {self.source}"
 
 
-def pair_positions(
+def find_pair_positions(
     held_out_predictions: Answers, left_two_out: Answers
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the tested rows, and the positions of each row's K − 1 further predictions.
@@ -236,10 +238,10 @@ def pair_positions(
         or not np.array_equal(distinct_rows, np.sort(rows))
     ):
         return None
-    further_fold = np.repeat(left_two_out.plan.unit, left_two_out.plan.test_sizes)
+    extra_left_out_fold = np.repeat(left_two_out.plan.unit, left_two_out.plan.test_sizes)
     own_fold = np.repeat(left_two_out.plan.fold, left_two_out.plan.test_sizes)
-    n_folds = int(max(further_fold.max(), own_fold.max())) + 1
-    fold_distance = (further_fold - own_fold) % n_folds
+    n_folds = int(max(extra_left_out_fold.max(), own_fold.max())) + 1
+    fold_distance = (extra_left_out_fold - own_fold) % n_folds
     sorted_positions = np.lexsort((fold_distance, left_two_out.plan.positions[0]))
     return distinct_rows, sorted_positions.reshape(len(distinct_rows), -1).T
 
@@ -247,7 +249,7 @@ def pair_positions(
 def stability_over_samples(
     event: Event | None,
     apparent_predictions: np.ndarray | None,
-    bootstrap_samples: Resampled | None,
+    bootstrap_samples: BootstrapPredictions | None,
 ) -> PredictionStability | None:
     """Compare the final model's predictions with those of models of bootstrap samples.
 
@@ -264,7 +266,7 @@ def stability_over_samples(
         if apparent_predictions.ndim != 2:
             return None
         predictions, other_predictions = (
-            event.read(values, "probability")[..., 1]
+            event.convert_values(values, "probability")[..., 1]
             for values in (apparent_predictions, other_predictions)
         )
     label = None if event is None else event.label
@@ -272,19 +274,22 @@ def stability_over_samples(
         np.arange(len(apparent_predictions)),
         predictions,
         other_predictions,
-        OF_SAMPLES,
+        BOOTSTRAP_SOURCE_NOTE,
         event=label,
     )
 
 
 def stability_over_pairs(run: HonestRun, event: Event | None) -> PredictionStability:
     """Compare held-out predictions with those of models that lack a further fold."""
-    response = next((kind for kind in RESPONSES if kind in run.answers), None)
+    response = next(
+        (response_kind for response_kind in COMPARED_RESPONSES if response_kind in run.answers),
+        None,
+    )
     if response is None:
         raise Refusal("decision values of several models have no common scale.")
     held_out_predictions = run.answers[response]
-    left_two_out = pair_answers(run, response)
-    rows_and_indices = pair_positions(held_out_predictions, left_two_out)
+    left_two_out = get_pair_predictions(run, response)
+    rows_and_indices = find_pair_positions(held_out_predictions, left_two_out)
     if rows_and_indices is None:
         raise Refusal(
             f"rows were tested more than once: use one repetition, {mention('outer', 'pairs')}."
@@ -297,19 +302,19 @@ def stability_over_pairs(run: HonestRun, event: Event | None) -> PredictionStabi
         left_two_out.values[0][pair_indices],
         max(1.0, len(pair_indices) - 1) ** 0.5,
     )
-    source = SOURCE.format(factor=factor)
+    source = PAIR_SOURCE_NOTE.format(factor=factor)
     if response == "label":
         has_changed = other_predictions != predictions
-        zeros, changes = np.zeros(len(rows)), has_changed.astype(float)
+        unchanged_values, changed_values = np.zeros(len(rows)), has_changed.astype(float)
         return PredictionStability.from_other_models(
-            rows, zeros, changes, f"{LABELS} {source}", has_changed
+            rows, unchanged_values, changed_values, f"{LABEL_CHANGE_NOTE} {source}", has_changed
         )
     label = None
     if response == "probability":
         label = "the most probable class" if event is None else event.label
         if event is not None:
             predictions, other_predictions = (
-                event.read(values, "probability")[..., 1]
+                event.convert_values(values, "probability")[..., 1]
                 for values in (predictions, other_predictions)
             )
     return PredictionStability.from_predictions(

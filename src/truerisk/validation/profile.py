@@ -13,14 +13,14 @@ import numpy as np
 from truerisk.core.frozen import frozen
 from truerisk.results.operating_points import ThresholdCounts, area_under_roc_curve
 from truerisk.results.roc import PrecisionRecall
-from truerisk.validation.calibration import CalibrationFit, Recalibration, line_and_curve
+from truerisk.validation.calibration import CalibrationFit, CalibrationLine, fit_line_and_curve
 from truerisk.validation.discrimination import net_benefits
-from truerisk.validation.measures import OF_EVENTS, OF_RANKS
+from truerisk.validation.measures import EVENT_MEASURES, RANK_MEASURES
 from truerisk.validation.outcomes import Outcomes
 
 
 @frozen(eq=False)
-class Profile:
+class ProfileLayout:
     """Layout of the array of a validation's numbers: measures, calibration curve, net benefits.
 
     `measure_names` are the names of the measures; decision values have only rank scores. The
@@ -29,21 +29,21 @@ class Profile:
 
     grid: np.ndarray
     thresholds: np.ndarray
-    measure_names: tuple[str, ...] = OF_EVENTS
+    measure_names: tuple[str, ...] = EVENT_MEASURES
 
-    def compute(
+    def compute_profile(
         self,
         outcomes: Outcomes,
-        fits: tuple[Recalibration | str, CalibrationFit | str] | None = None,
+        fits: tuple[CalibrationLine | str, CalibrationFit | str] | None = None,
     ) -> np.ndarray:
         """Compute the array of numbers from outcomes; undefined numbers are NaN.
 
         `fits` are the calibration line and curve if they were fitted before.
         """
-        if self.measure_names == OF_RANKS:
+        if self.measure_names == RANK_MEASURES:
             rank_measures = _rank_measures(outcomes)
             return np.array([rank_measures.get(name, np.nan) for name in self.measure_names])
-        calibration_line, calibration_curve = fits or line_and_curve(outcomes)
+        calibration_line, calibration_curve = fits or fit_line_and_curve(outcomes)
         squared_error = outcomes.mean((outcomes.predictions - outcomes.observed) ** 2)
         values_by_measure = {"brier": squared_error, "squared": squared_error}
         values_by_measure |= _rank_measures(outcomes) if "auc" in self.measure_names else {}
@@ -63,11 +63,11 @@ class Profile:
         return np.concatenate([measures, curve_values, net_benefits(outcomes, self.thresholds)[0]])
 
     @property
-    def all_missing(self) -> np.ndarray:
+    def missing_profile(self) -> np.ndarray:
         """Array of NaN, for a validation without any number."""
         return np.full(len(self.measure_names) + len(self.grid) + len(self.thresholds), np.nan)
 
-    def measures(self, profile_numbers: np.ndarray) -> dict[str, float]:
+    def extract_measures(self, profile_numbers: np.ndarray) -> dict[str, float]:
         """Extract the measures, by name, from one or several arrays of numbers."""
         return dict(
             zip(
@@ -77,12 +77,12 @@ class Profile:
             )
         )
 
-    def curve(self, profile_numbers: np.ndarray) -> np.ndarray:
+    def extract_curve(self, profile_numbers: np.ndarray) -> np.ndarray:
         """Extract the calibration curve at the grid from arrays of numbers."""
         curve_start = len(self.measure_names)
         return profile_numbers[..., curve_start : curve_start + len(self.grid)]
 
-    def net_benefit(self, profile_numbers: np.ndarray) -> np.ndarray:
+    def extract_net_benefit(self, profile_numbers: np.ndarray) -> np.ndarray:
         """Extract the net benefits at the thresholds from arrays of numbers."""
         return profile_numbers[..., len(self.measure_names) + len(self.grid) :]
 
@@ -124,19 +124,19 @@ class Optimism:
         test_profiles: Sequence[np.ndarray],
     ) -> Optimism:
         """Average each number over the bootstrap samples in which it exists."""
-        no_profiles = np.empty((0, len(apparent_profile)))
-        on_sample, on_all_rows = (
-            np.array(profiles) if len(profiles) else no_profiles
+        empty_profiles = np.empty((0, len(apparent_profile)))
+        sample_profiles, all_rows_profiles = (
+            np.array(profiles) if len(profiles) else empty_profiles
             for profiles in (training_profiles, test_profiles)
         )
-        is_defined = np.isfinite(on_sample) & np.isfinite(on_all_rows)
+        is_defined = np.isfinite(sample_profiles) & np.isfinite(all_rows_profiles)
         n = is_defined.sum(axis=0)
 
         def mean(profiles: np.ndarray) -> np.ndarray:
-            total = np.where(is_defined, profiles, 0).sum(axis=0)
-            return np.divide(total, n, out=np.full(len(n), np.nan), where=n > 0)
+            sum_of_profiles = np.where(is_defined, profiles, 0).sum(axis=0)
+            return np.divide(sum_of_profiles, n, out=np.full(len(n), np.nan), where=n > 0)
 
-        return cls(apparent_profile, mean(on_sample), mean(on_all_rows), n)
+        return cls(apparent_profile, mean(sample_profiles), mean(all_rows_profiles), n)
 
     @property
     def corrected(self) -> np.ndarray:
@@ -154,16 +154,16 @@ class FoldJackknife:
 
     .. math:: V = \frac{K-1}{K} \sum_j (\theta_{-j} - \bar\theta_-)^2 .
 
-    `extrapolated` is θ plus θ − θ̄₋: the models of the folds lack a fold that the model of all rows
-    has, and the effect of removing one more fold is added once.
+    `extrapolated_values` is θ plus θ − θ̄₋: the models of the folds lack a fold that the model of
+    all rows has, and the effect of removing one more fold is added once.
 
     >>> found = FoldJackknife.from_values(np.array([1.0]), [np.array([v]) for v in (0.8, 1.0, 0.9)])
-    >>> found.extrapolated.round(3).tolist(), found.variance.round(4).tolist()
+    >>> found.extrapolated_values.round(3).tolist(), found.variance.round(4).tolist()
     ([1.1], [0.0133])
     """
 
     values: np.ndarray
-    extrapolated: np.ndarray
+    extrapolated_values: np.ndarray
     variance: np.ndarray
 
     @classmethod
@@ -171,11 +171,11 @@ class FoldJackknife:
         cls, values: np.ndarray, values_without_fold: Sequence[np.ndarray]
     ) -> FoldJackknife:
         """Compute the jackknife; it is NaN if a number does not exist without one of the folds."""
-        left_out_values = np.array(values_without_fold)
-        mean = left_out_values.mean(axis=0)
+        values_by_fold = np.array(values_without_fold)
+        mean = values_by_fold.mean(axis=0)
         variance = (
-            (len(left_out_values) - 1)
-            / len(left_out_values)
-            * ((left_out_values - mean) ** 2).sum(axis=0)
+            (len(values_by_fold) - 1)
+            / len(values_by_fold)
+            * ((values_by_fold - mean) ** 2).sum(axis=0)
         )
         return cls(values, 2 * values - mean, variance)

@@ -11,21 +11,23 @@ import numpy as np
 
 from truerisk.contracts import Request, Streams
 from truerisk.core.errors import Refusal, TrueRiskWarning, warn
-from truerisk.core.formats import seconds as in_words
+from truerisk.core.formats import format_seconds as in_words
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.progress import stage
 from truerisk.data.data import Data
-from truerisk.estimation.run import compute
+from truerisk.estimation.run import compute_risks
 from truerisk.methods.bootstrap import Bootstrap
 from truerisk.methods.pairs import testing_method
-from truerisk.methods.words import default_name
-from truerisk.plan.partitions import times_drawn
+from truerisk.methods.words import name_default_method
+from truerisk.plan.partitions import count_row_copies
 from truerisk.plan.plan import Plan
-from truerisk.validation.honest import HonestRun, with_extra_answers
-from truerisk.validation.wishes import NOT_ROW_BY_ROW
+from truerisk.validation.honest import HonestRun, add_score_for_request
+from truerisk.validation.wishes import DEPENDENT_ROWS_REASON
 
-LONG_SECONDS = 60.0  # The user is warned if bootstrap samples are expected to take more seconds.
+LONG_RUN_SECONDS = (
+    60.0  # The user is warned if bootstrap samples are expected to take more seconds.
+)
 
 
 @frozen
@@ -43,9 +45,9 @@ class BootstrapWithEveryClass(Bootstrap):
             plan = super().plan(data, streams)
         if data.task != "classification":
             return plan
-        copies = times_drawn(plan, np.arange(plan.n_questions))
-        class_counts = copies @ np.eye(data.n_classes)[data.class_codes]
-        complete_samples = np.flatnonzero((class_counts > 0).all(axis=1))
+        row_copies = count_row_copies(plan, np.arange(plan.n_questions))
+        class_counts_by_sample = row_copies @ np.eye(data.n_classes)[data.class_codes]
+        complete_samples = np.flatnonzero((class_counts_by_sample > 0).all(axis=1))
         if not len(complete_samples):
             n_classes = data.n_classes
             classes_text = "both outcomes" if n_classes == 2 else f"all {n_classes} classes"
@@ -54,26 +56,26 @@ class BootstrapWithEveryClass(Bootstrap):
 
 
 @frozen(eq=False)
-class Resampled:
+class BootstrapPredictions:
     """Predictions of all rows by the models of bootstrap samples.
 
-    `copies[b, i]` is the number of copies of row i in sample b, and `answers[b]` holds the
-    predictions of the model of sample b. `n_left_out` samples are omitted: those that lack a class,
-    and those whose model failed.
+    `row_copies[b, i]` is the number of copies of row i in sample b, and `answers[b]` holds the
+    predictions of the model of sample b. `n_omitted_samples` samples are omitted: those that lack a
+    class, and those whose model failed.
     """
 
-    copies: np.ndarray
+    row_copies: np.ndarray
     answers: np.ndarray
-    n_left_out: int
+    n_omitted_samples: int
     n_fits: int
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        return zip(self.copies, self.answers, strict=True)
+        return zip(self.row_copies, self.answers, strict=True)
 
 
 def bootstrap_predictions(
     run: HonestRun, request: Request, replicates: int, samples: Any, seed: int
-) -> Resampled:
+) -> BootstrapPredictions:
     """Tune and fit in every bootstrap sample, and predict all rows with each model.
 
     The samples are given, or drawn with `seed` with groups kept whole. Refusal is raised if the
@@ -81,16 +83,16 @@ def bootstrap_predictions(
     separate.
     """
     if run.problem.data.dependent:
-        raise Refusal(f"a bootstrap sample draws single rows, {NOT_ROW_BY_ROW}")
+        raise Refusal(f"a bootstrap sample draws single rows, {DEPENDENT_ROWS_REASON}")
     problem = replace(run.problem, seed=seed, interval=None, scores={})
     n_samples = replicates if samples is None else max(len(samples), 1)
     method: Any = BootstrapWithEveryClass("bootstrap", n_samples, samples)
     if len(problem.family) > 1:
-        assert problem.select_by is not None
-        method = testing_method(method, problem.select_by, default_name(problem.data))
+        assert problem.tuning_method is not None
+        method = testing_method(method, problem.tuning_method, name_default_method(problem.data))
     _warn_of_long_run_time(run, n_samples)
     with stage("bootstrap"):
-        computation = compute(with_extra_answers(problem, request), method)
+        computation = compute_risks(add_score_for_request(problem, request), method)
     resampled_predictions = computation.answers
     if resampled_predictions is None:
         raise Refusal(f"'{computation.method.name}' keeps no answers about single rows.")
@@ -106,8 +108,8 @@ def bootstrap_predictions(
     values = np.array(
         [requested_predictions.for_question(int(sample))[0] for sample in fitted_samples]
     )
-    return Resampled(
-        times_drawn(plan, fitted_samples),
+    return BootstrapPredictions(
+        count_row_copies(plan, fitted_samples),
         values,
         n_samples - len(fitted_samples),
         computation.n_fits,
@@ -118,11 +120,11 @@ def _warn_of_long_run_time(run: HonestRun, n_samples: int) -> None:
     """Warn of a long run time, estimated from the time of the fits of the honest run."""
     problem, n_inner_fits = run.problem, 0
     if len(problem.family) > 1:
-        assert problem.select_by is not None
-        n_inner_fits = problem.select_by.plan(problem.data, Streams(problem.seed)).n_fits
+        assert problem.tuning_method is not None
+        n_inner_fits = problem.tuning_method.plan(problem.data, Streams(problem.seed)).n_fits
     n_fits = n_samples * (1 + n_inner_fits * len(problem.family))
     expected_seconds = run.risk.seconds / max(run.risk.n_fits, 1) * n_fits
-    if expected_seconds > LONG_SECONDS:
+    if expected_seconds > LONG_RUN_SECONDS:
         warn(
             f"{n_samples} bootstrap samples of the whole procedure will take about "
             f"{in_words(expected_seconds)}: fewer replicates= give a coarser correction, "

@@ -36,13 +36,13 @@ import numpy as np
 from truerisk.core import formats, tables
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
-from truerisk.core.tables import frame_of
+from truerisk.core.tables import frame_from_columns
 from truerisk.data.rows import column_names, n_columns
 from truerisk.methods.parts.procedure import candidate_of_each_fit
 from truerisk.models.stated.selected_features import selected_features
 from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval
-from truerisk.results.records import UNWRITTEN, Column, Count, Range, Record, Size
+from truerisk.results.records import UNWRITTEN, Column, Count, NonNegative, Range, Record
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.outcomes import Event
 from truerisk.validation.prediction_stability import (
@@ -52,7 +52,7 @@ from truerisk.validation.prediction_stability import (
 )
 
 if TYPE_CHECKING:  # Bootstrap samples are an optional module, loaded only when needed.
-    from truerisk.validation.resampled import Resampled
+    from truerisk.validation.resampled import BootstrapPredictions
 
 MAX_PRINTED_FEATURES = 20
 SHARED_ROWS_NOTE = (
@@ -78,7 +78,7 @@ class FeatureStability(Record):
     n_selected: Annotated[np.ndarray, Column(kind="i8")]
     n_models: Count
     index: float | None = None
-    std_error: Size | None = None
+    std_error: NonNegative | None = None
     interval: Interval | None = None
     reason: str | None = None
     n_fits: Count = 0
@@ -101,21 +101,21 @@ class FeatureStability(Record):
         (0.3333, [1.0, 0.67, 0.33, 0.0])
         """
         index_and_error = stability_index(is_selected)
-        selection_counts = is_selected.mean(axis=0), is_selected.sum(axis=1), len(is_selected)
+        selection_summary = is_selected.mean(axis=0), is_selected.sum(axis=1), len(is_selected)
         if isinstance(index_and_error, str):
             return cls(
                 names,
-                *selection_counts,
+                *selection_summary,
                 reason=index_and_error,
                 n_fits=n_fits,
                 selected=is_selected,
             )
         index, std_error = index_and_error
-        limits = -np.inf, 1.0
-        interval = Interval.normal(index, std_error, "nogueira", confidence_level, limits)
+        index_bounds = -np.inf, 1.0
+        interval = Interval.normal(index, std_error, "nogueira", confidence_level, index_bounds)
         return cls(
             names,
-            *selection_counts,
+            *selection_summary,
             index,
             std_error,
             interval,
@@ -136,9 +136,9 @@ class FeatureStability(Record):
     def to_frame(self) -> Any:
         """Return a table with one row per feature, the most often selected feature first."""
         order = self.order
-        return frame_of(
+        return frame_from_columns(
             {
-                "feature": [self.names[feature] for feature in order],
+                "feature": [self.names[column_index] for column_index in order],
                 "selected": self.counts[order].tolist(),
                 "share": self.shares[order].tolist(),
             }
@@ -169,7 +169,7 @@ class FeatureStability(Record):
         """Sentence with the stability index and its interval, or with the reason for none."""
         if self.index is None or self.interval is None:
             return f"no stability index: {self.reason}"
-        index_text = f"{formats.number(self.index)} {self.interval}"
+        index_text = f"{formats.format_number(self.index)} {self.interval}"
         return f"stability of the selection {index_text} (Nogueira et al. 2018); {SHARED_ROWS_NOTE}"
 
 
@@ -180,11 +180,14 @@ def stability_index(is_selected: np.ndarray) -> tuple[float, float] | str:
     >>> [round(number, 4) for number in stability_index(marks)]
     [0.3333, 0.1814]
     """
-    marks = np.asarray(is_selected, dtype=float)
-    n_models, n_features = marks.shape
+    selection_matrix = np.asarray(is_selected, dtype=float)
+    n_models, n_features = selection_matrix.shape
     if n_models < 2:
         return "one fit alone shows no stability: it takes two or more."
-    shares, selected_shares = marks.mean(axis=0), marks.sum(axis=1) / n_features
+    shares, selected_shares = (
+        selection_matrix.mean(axis=0),
+        selection_matrix.sum(axis=1) / n_features,
+    )
     mean_selected_share = float(selected_shares.mean())
     if mean_selected_share == 0:
         return "no fit selected a feature: there is nothing to agree on."
@@ -193,7 +196,7 @@ def stability_index(is_selected: np.ndarray) -> tuple[float, float] | str:
     chance_variance = mean_selected_share * (1 - mean_selected_share)
     index = 1 - n_models / (n_models - 1) * float((shares * (1 - shares)).mean()) / chance_variance
     index_by_model = (
-        marks @ shares / n_features
+        selection_matrix @ shares / n_features
         - selected_shares * mean_selected_share
         + index
         / 2
@@ -234,26 +237,26 @@ class ModelStability(Record):
 def model_stability(
     run: HonestRun,
     event: Event | None = None,
-    own_predictions: np.ndarray | None = None,
-    bootstrap_samples: Resampled | None = None,
+    apparent_predictions: np.ndarray | None = None,
+    bootstrap_samples: BootstrapPredictions | None = None,
 ) -> ModelStability:
     """Compute the stability of selected features, and of predictions of the `event`.
 
     If the procedure was repeated in `bootstrap_samples`, their models' predictions of all rows are
-    compared with `own_predictions`, the predictions by the model of all rows. Otherwise predictions
-    of held-out rows are compared.
+    compared with `apparent_predictions`, the predictions by the model of all rows. Otherwise
+    predictions of held-out rows are compared.
     """
     missing_reasons: dict[str, str] = {}
     features = predictions = None
     try:
         # The winners of the outer splits are fitted again, to find the columns that they select.
-        problem, plan = run.problem, run.answered.answers[0].plan
+        problem, plan = run.problem, run.answered_rows.answers[0].plan
         n_features = n_columns(problem.data.X)
         if n_features is None:
             raise Refusal("X has no columns: no features were selected.")
         names = column_names(problem.data.X) or [f"column {j}" for j in range(n_features)]
         fits_with_held_out = np.unique(plan.fit[~plan.own_rows])
-        models = run.problem.asking_winners().models(
+        models = run.problem.create_refit_asking().models(
             plan, candidate_of_each_fit(plan, run.winners), fits_with_held_out
         )
         is_selected = np.array([selected_features(model, n_features) for model in models])
@@ -265,7 +268,7 @@ def model_stability(
         missing_reasons["features"] = str(refusal)
     try:
         predictions = stability_over_samples(
-            event, own_predictions, bootstrap_samples
+            event, apparent_predictions, bootstrap_samples
         ) or stability_over_pairs(run, event)
     except Refusal as refusal:
         missing_reasons["predictions"] = str(refusal)

@@ -1,6 +1,6 @@
 """Records of the scores in every subgroup: values, simultaneous intervals, shrunken values.
 
-`Levels` assigns a level of a column to each row; missing values form a level of their own.
+`ColumnLevels` assigns a level of a column to each row; missing values form a level of their own.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import Renamed, array_of_rows, mention, repr_on_one_line
+from truerisk.core.arguments import RenamedAttribute, mention, repr_on_one_line, to_row_array
 from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import lookup
-from truerisk.core.tables import frame_of_rows
+from truerisk.core.tables import frame_from_rows
 from truerisk.data.columns import category_order
 from truerisk.data.rows import (
     column_at,
@@ -28,8 +28,8 @@ from truerisk.data.rows import (
     n_columns,
 )
 from truerisk.results.door import load_from_package
-from truerisk.results.interval import Interval, OnScale
-from truerisk.results.records import Count, Finite, Perfect, Record, Share, Size
+from truerisk.results.interval import Interval, ResultOnScale
+from truerisk.results.records import Count, FiniteFloat, NonNegative, PerfectScore, Record, Share
 
 # A level needs this many rows or groups, and of each class if a score needs two classes.
 MIN_LEVEL_ROWS = 10
@@ -44,7 +44,7 @@ class Subgroup:
     n_rows: Count
     n_events: Count | None = None
 
-    shown: ClassVar[Renamed] = Renamed("display_name")
+    shown: ClassVar[RenamedAttribute] = RenamedAttribute("display_name")
 
     @property
     def display_name(self) -> str:
@@ -53,7 +53,7 @@ class Subgroup:
 
 
 @frozen
-class SubgroupRisk(OnScale):
+class SubgroupRisk(ResultOnScale):
     """Loss in one subgroup; `value` is None if the subgroup has too few rows (see `reason`).
 
     The `interval` holds simultaneously with the intervals of all other subgroups. `shrunken` is the
@@ -62,13 +62,13 @@ class SubgroupRisk(OnScale):
     """
 
     subgroup: Subgroup
-    value: Finite | None = None
-    std_error: Size | None = None
+    value: FiniteFloat | None = None
+    std_error: NonNegative | None = None
     interval: Interval | None = None
-    shrunken: Finite | None = None
+    shrunken: FiniteFloat | None = None
     own_share: Share | None = field(default=None, metadata={"key": "kept"})
     reason: str | None = None
-    perfect: Perfect | None = None
+    perfect: PerfectScore | None = None
 
 
 @frozen
@@ -139,7 +139,7 @@ class Subgroups(Record):
             for risks in self.risks
             for risk in (risks.whole, *risks.levels)
         ]
-        return frame_of_rows(
+        return frame_from_rows(
             [
                 {
                     "scoring": loss,
@@ -175,7 +175,8 @@ class Subgroups(Record):
     @override
     def blocks(self) -> list[tables.Block]:
         return [
-            tables.Block(_table_title(risks), TABLE_HEADER, rows_of(risks)) for risks in self.risks
+            tables.Block(_table_title(risks), TABLE_HEADER, make_table_rows(risks))
+            for risks in self.risks
         ]
 
     @property
@@ -194,35 +195,35 @@ def _table_title(risks: SubgroupRisks) -> str:
     return name if risks.whole.perfect is None else f"{name} (larger is better)"
 
 
-def rows_of(risks: SubgroupRisks) -> list[list[str]]:
+def make_table_rows(risks: SubgroupRisks) -> list[list[str]]:
     """Return table rows for all rows and for each level, in the columns of `TABLE_HEADER`."""
     rows = []
     for risk in (risks.whole, *risks.levels):
-        events = risk.subgroup.n_events
+        n_events = risk.subgroup.n_events
         rows.append(
             [
                 risk.subgroup.display_name,
                 str(risk.subgroup.n_rows),
-                "–" if events is None else str(events),
-                formats.number(risk.value),
+                "–" if n_events is None else str(n_events),
+                formats.format_number(risk.value),
                 str(risk.interval or "–"),
-                formats.number(risk.shrunken),
+                formats.format_number(risk.shrunken),
                 risk.reason or "",
             ]
         )
     return rows
 
 
-MISSING = "missing"
+MISSING_LEVEL_NAME = "missing"
 MISSING_IF_NAME_TAKEN = (
     "missing (no value)"  # name of the missing values if a level is called "missing"
 )
-MOST_LEVELS = 30
+MAX_LEVELS = 30
 EXPONENT_LIMIT = 1e16  # Whole numbers below this are written without an exponent.
 
 
 @frozen(eq=False)
-class Levels:
+class ColumnLevels:
     """The `names` of a column's levels, and the index of each row's level in them (`codes`).
 
     Rows with a missing value form the last level; `n_missing` is the number of such rows.
@@ -234,34 +235,36 @@ class Levels:
     n_missing: int = 0
 
     @classmethod
-    def from_values(cls, column: str, values: Any, n_rows: int) -> Levels:
+    def from_values(cls, column: str, values: Any, n_rows: int) -> ColumnLevels:
         """Find the levels of a column, in the order of their values.
 
         An ordered categorical column keeps the order of its categories.
         """
         column_name = escape_and_truncate(column, 40)
         ordered_categories = category_order(values)
-        cells = array_of_rows(f"subgroup column {column_name!r}", values, "give every row a level")
+        cells = to_row_array(f"subgroup column {column_name!r}", values, "give every row a level")
         if cells.shape != (n_rows,):
             raise BadData(
                 f"subgroup column {column_name!r} has shape {cells.shape}: give one level for each "
                 f"of {n_rows} rows."
             )
         cell_values = cells.tolist()
-        is_gap = np.array([is_missing(cell) for cell in cell_values], dtype=bool)
+        missing_mask = np.array([is_missing(cell) for cell in cell_values], dtype=bool)
         level_texts = [
             "" if is_missing_cell else _level_text(cell)
-            for cell, is_missing_cell in zip(cell_values, is_gap, strict=True)
+            for cell, is_missing_cell in zip(cell_values, missing_mask, strict=True)
         ]
-        named_cells = [
+        nonmissing_cells = [
             (cell, text)
-            for cell, text, is_missing_cell in zip(cell_values, level_texts, is_gap, strict=True)
+            for cell, text, is_missing_cell in zip(
+                cell_values, level_texts, missing_mask, strict=True
+            )
             if not is_missing_cell
         ]
-        level_names = _order_level_names(named_cells, ordered_categories)
+        level_names = _order_level_names(nonmissing_cells, ordered_categories)
         level_names += (
-            [MISSING if MISSING not in level_names else MISSING_IF_NAME_TAKEN]
-            if is_gap.any()
+            [MISSING_LEVEL_NAME if MISSING_LEVEL_NAME not in level_names else MISSING_IF_NAME_TAKEN]
+            if missing_mask.any()
             else []
         )
         if len(level_names) < 2:
@@ -270,23 +273,23 @@ class Levels:
                 f"{escape_and_truncate(level_names[0], 40)!r}: there is "
                 "nothing to compare."
             )
-        if len(level_names) > MOST_LEVELS:
+        if len(level_names) > MAX_LEVELS:
             raise BadData(
-                f"subgroup column {column_name!r} has {len(level_names)} levels, and {MOST_LEVELS} "
+                f"subgroup column {column_name!r} has {len(level_names)} levels, and {MAX_LEVELS} "
                 "can be compared: cut numbers into ranges (pandas.cut), or join rare levels."
             )
-        code_of_text = {text: level_code for level_code, text in enumerate(level_names)}
+        code_by_text = {text: level_code for level_code, text in enumerate(level_names)}
         codes = np.array(
             [
-                len(level_names) - 1 if is_missing_cell else code_of_text[text]
-                for text, is_missing_cell in zip(level_texts, is_gap, strict=True)
+                len(level_names) - 1 if is_missing_cell else code_by_text[text]
+                for text, is_missing_cell in zip(level_texts, missing_mask, strict=True)
             ]
         )
         return cls(
             column_name,
             tuple(escape_and_truncate(text, 40) for text in level_names),
             codes,
-            int(is_gap.sum()),
+            int(missing_mask.sum()),
         )
 
     @property
@@ -301,14 +304,14 @@ class Levels:
         )
 
 
-def subgroup_levels(subgroups: Any, X: Any, n_rows: int) -> tuple[Levels, ...]:
+def subgroup_levels(subgroups: Any, X: Any, n_rows: int) -> tuple[ColumnLevels, ...]:
     """Return the levels of columns that a user names in X, or gives as array, mapping or frame.
 
     >>> subgroup_levels({"sex": ["f", "m", None]}, None, 3)[0].names
     ('f', 'm', 'missing')
     """
     return tuple(
-        Levels.from_values(name, values, n_rows) for name, values in _columns(subgroups, X)
+        ColumnLevels.from_values(name, values, n_rows) for name, values in _columns(subgroups, X)
     )
 
 
@@ -382,10 +385,10 @@ def _order_level_names(
     cells_and_texts: list[tuple[Any, str]], ordered_categories: list[Any] | None
 ) -> list[str]:
     """Return the distinct texts in the order of categories, or else sorted by value or as text."""
-    cell_of_text = {text: cell for cell, text in cells_and_texts}
+    cell_by_text = {text: cell for cell, text in cells_and_texts}
     if ordered_categories is not None:
-        return [text for text in map(_level_text, ordered_categories) if text in cell_of_text]
+        return [text for text in map(_level_text, ordered_categories) if text in cell_by_text]
     try:
-        return sorted(cell_of_text, key=lambda text: cell_of_text[text])
+        return sorted(cell_by_text, key=lambda text: cell_by_text[text])
     except TypeError:
-        return sorted(cell_of_text)
+        return sorted(cell_by_text)

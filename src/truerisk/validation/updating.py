@@ -19,24 +19,24 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from truerisk.comparison.paired import compare
 from truerisk.core.errors import BadData, DuplicateRowsWarning, FitFailed, Refusal
 from truerisk.core.family import Family
-from truerisk.core.formats import number
+from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.tables import Block, text_table
-from truerisk.estimation.problem import problem_of_call
-from truerisk.estimation.run import compute, procedure_of
+from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.run import compute_risks, to_procedure_estimate
 from truerisk.methods.pairs import Pairs
-from truerisk.results.interval import Interval, ends_of
-from truerisk.results.records import Column, Finite, Record, Share, Size
+from truerisk.results.interval import Interval, interval_ends
+from truerisk.results.records import Column, FiniteFloat, NonNegative, Record, Share
 from truerisk.results.results import RiskEstimate
-from truerisk.validation.calibration import Recalibration
+from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT, Link
-from truerisk.validation.measures import rounded
+from truerisk.validation.measures import format_rounded
 from truerisk.validation.outcomes import Outcomes
 
 UpdatedCoefficients = Literal["nothing", "intercept", "intercept and slope"]
-MIN_ROWS, OF_RARER = 10, " of the rarer outcome"
-NAMES: tuple[UpdatedCoefficients, ...] = ("nothing", "intercept", "intercept and slope")
+MIN_ROWS, RARER_OUTCOME_TEXT = 10, " of the rarer outcome"
+UPDATE_NAMES: tuple[UpdatedCoefficients, ...] = ("nothing", "intercept", "intercept and slope")
 
 
 class RecalibratedModel(BaseEstimator):
@@ -71,7 +71,7 @@ class RecalibratedModel(BaseEstimator):
         return self.link.inverse(self.coef_[0] + self.coef_[1] * self.link.transform(predictions))
 
 
-class UpdatedProbabilities(ClassifierMixin, RecalibratedModel):
+class RecalibratedClassifier(ClassifierMixin, RecalibratedModel):
     """Classifier that recalibrates a finished model's probabilities of the second class."""
 
     link: ClassVar[Link] = LOGIT
@@ -91,7 +91,7 @@ class UpdatedProbabilities(ClassifierMixin, RecalibratedModel):
         return np.asarray(self.classes_[(self._recalibrate(X) > 0.5).astype(int)])
 
 
-class UpdatedNumbers(RegressorMixin, RecalibratedModel):
+class RecalibratedRegressor(RegressorMixin, RecalibratedModel):
     """Regressor that recalibrates a finished model's predictions by least squares."""
 
     link: ClassVar[Link] = IDENTITY
@@ -113,11 +113,11 @@ class Update:
     """
 
     fits: str
-    intercept: Finite
-    slope: Finite
-    risk: Size
+    intercept: FiniteFloat
+    slope: FiniteFloat
+    risk: NonNegative
     brier: Share | None = None
-    change: Finite | None = None
+    change: FiniteFloat | None = None
     interval: Interval | None = None
 
 
@@ -143,7 +143,7 @@ class ModelUpdates(Record):
     def from_outcomes(
         cls,
         outcomes: Outcomes,
-        calibration_line: Recalibration,
+        calibration_line: CalibrationLine,
         *,
         level: float,
         seed: int,
@@ -151,11 +151,13 @@ class ModelUpdates(Record):
     ) -> ModelUpdates:
         """Compute the updates from predictions; `grouped` keeps rows of one member together."""
         is_numeric = outcomes.link is IDENTITY
-        n_rows, rows_text = (outcomes.n_rows, "") if is_numeric else (outcomes.n_rarer, OF_RARER)
+        n_rows, rows_text = (
+            (outcomes.n_rows, "") if is_numeric else (outcomes.n_rarer_rows, RARER_OUTCOME_TEXT)
+        )
         if n_rows < MIN_ROWS:
             raise Refusal(f"{n_rows} rows{rows_text}: an update is told of {MIN_ROWS} at least.")
         try:
-            risks = [_risk(outcomes, name, level, seed, grouped) for name in NAMES]
+            risks = [_risk(outcomes, name, level, seed, grouped) for name in UPDATE_NAMES]
         except FitFailed as error:
             raise Refusal(
                 "an update cannot be fitted in every fold: the rows are too few, or too well told "
@@ -170,7 +172,7 @@ class ModelUpdates(Record):
             (measures["intercept"], measures["slope"]),
         )
         for index, (name, risk, (intercept, slope)) in enumerate(
-            zip(NAMES, risks, coefficients, strict=True)
+            zip(UPDATE_NAMES, risks, coefficients, strict=True)
         ):
             brier = risk.scores["brier"].value if "brier" in risk.scores else None
             gain = compare(risk, risks[0], confidence_level=level) if index else None
@@ -195,7 +197,7 @@ class ModelUpdates(Record):
             return f"{update_text} changes nothing that could be told"
         change_numbers = update.change, update.interval.low, update.interval.high
         change, low, high = (
-            rounded(change_number, *change_numbers) for change_number in change_numbers
+            format_rounded(change_number, *change_numbers) for change_number in change_numbers
         )
         change_text = f"change {change}, {low} to {high}"
         if 0.0 in update.interval:
@@ -203,44 +205,53 @@ class ModelUpdates(Record):
         verb = "lower" if update.change < 0 else "raise"
         risk_before, risk_after = self.updates[0].risk, update.risk
         risks_text = (
-            f"from {rounded(risk_before, risk_after)} to {rounded(risk_after, risk_before)}"
+            f"from {format_rounded(risk_before, risk_after)} to "
+            f"{format_rounded(risk_after, risk_before)}"
         )
         return f"{update_text} would {verb} the {self.named_scoring} {risks_text} ({change_text})"
 
-    def _rows(self) -> list[list[str]]:
+    def _table_rows(self) -> list[list[str]]:
         rows = []
         for update in self.updates:
             brier = [] if update.brier is None else [update.brier]
-            change = (update.change, *ends_of(update.interval))
-            row_numbers = (update.intercept, update.slope, update.risk, *brier, *change)
-            rows.append([update.fits, *map(number, row_numbers)])
+            change_and_limits = (update.change, *interval_ends(update.interval))
+            row_numbers = (update.intercept, update.slope, update.risk, *brier, *change_and_limits)
+            rows.append([update.fits, *map(format_number, row_numbers)])
         return rows
 
     @property
-    def head(self) -> list[str]:
+    def table_header(self) -> list[str]:
         """Column names of the printed table."""
         brier = [] if self.updates[0].brier is None else ["Brier"]
         return [*TABLE_HEADER, self.named_scoring, *brier, "change", "low", "high"]
 
     def __str__(self) -> str:
-        return f"{text_table(self.head, self._rows())}\n{self.sentence}"
+        return f"{text_table(self.table_header, self._table_rows())}\n{self.sentence}"
 
     @override
     def blocks(self) -> list[Block]:
-        return [Block("Updating", self.head, self._rows())]
+        return [Block("Updating", self.table_header, self._table_rows())]
 
 
 def _risk(
-    outcomes: Outcomes, fits: UpdatedCoefficients, confidence_level: float, seed: int, grouped: bool
+    outcomes: Outcomes,
+    updated_coefficients: UpdatedCoefficients,
+    confidence_level: float,
+    seed: int,
+    grouped: bool,
 ) -> RiskEstimate:
     """Return the honest risk of one update, on the splits that all updates share."""
     is_numeric, weights = outcomes.link is IDENTITY, outcomes.weights
-    model = UpdatedNumbers(fits) if is_numeric else UpdatedProbabilities(fits)
-    problem = problem_of_call(
+    model = (
+        RecalibratedRegressor(updated_coefficients)
+        if is_numeric
+        else RecalibratedClassifier(updated_coefficients)
+    )
+    problem = problem_from_arguments(
         Family.from_grid(model),
         outcomes.predictions[:, None],
         outcomes.observed if is_numeric else outcomes.observed.astype(int),
-        groups=outcomes.members if grouped else None,
+        groups=outcomes.clusters if grouped else None,
         sample_weight=None if np.ptp(weights) == 0 else weights,
         scoring="squared" if is_numeric else ["log", "brier"],
         confidence_level=confidence_level,
@@ -249,6 +260,8 @@ def _risk(
     with warnings.catch_warnings():
         # Rows with equal predictions are no duplicates to warn of.
         warnings.simplefilter("ignore", DuplicateRowsWarning)
-        risk = procedure_of(compute(replace(problem, calibrated=True), Pairs()))
+        risk = to_procedure_estimate(
+            compute_risks(replace(problem, uses_calibrated_interval=True), Pairs())
+        )
     assert risk is not None  # The pairs method tests a procedure, so there is a risk.
     return risk

@@ -9,32 +9,38 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from truerisk.checks.columns import (
-    columns_of,
+    column_view,
     find_target_leaks,
     identifier_column_findings,
 )
-from truerisk.core.arguments import as_typed, check_flag, check_level, mention, refuses_old_names
+from truerisk.core.arguments import (
+    check_flag,
+    check_level,
+    format_arguments,
+    mention,
+    refuses_old_names,
+)
 from truerisk.core.errors import BadData, FitFailed, Refusal
-from truerisk.core.family import Family, refuse_no_estimator
+from truerisk.core.family import Family, check_is_estimator
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.identity import is_a
-from truerisk.core.progress import shows_progress
+from truerisk.core.progress import displays_progress
 from truerisk.data.columns import category_order
 from truerisk.data.data import Data, take_named_columns
-from truerisk.engines.running.fitting import model_message_of
-from truerisk.estimation.problem import Problem, as_seed, problem_on
+from truerisk.engines.running.fitting import extract_model_message
+from truerisk.estimation.problem import EstimationProblem, as_seed, problem_from_data
 from truerisk.losses.loss_words import split_scoring
 from truerisk.methods.external import External
-from truerisk.search.any_model import problem_of_any
+from truerisk.search.any_model import problem_from_model
 from truerisk.search.search import HonestSearchCV
-from truerisk.search.search_problem import scoring_of
+from truerisk.search.search_problem import resolve_scoring
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, compute_validation
 from truerisk.validation.wishes import ValidationOptions
 
 
 @refuses_old_names
-@shows_progress
+@displays_progress
 def validate(
     search_or_model: Any,
     X: Any,
@@ -164,13 +170,13 @@ def validate(
     seed = as_seed(random_state)
     times_and_places = {"time": time, "block": block}
     check_flag("prefit", prefit)
-    is_finished = prefit or is_a(search_or_model, FROZEN)
-    if is_finished:
+    is_prefit = prefit or is_a(search_or_model, FROZEN_ESTIMATOR)
+    if is_prefit:
         refuse_refits(replicates=replicates or None, samples=samples)
-    replicates = (0 if is_finished else DEFAULT_REPLICATES) if replicates is None else replicates
+    replicates = (0 if is_prefit else DEFAULT_REPLICATES) if replicates is None else replicates
     if confidence_level is not None:
         check_level("confidence_level", confidence_level)
-    if not is_finished and isinstance(search_or_model, HonestSearchCV):
+    if not is_prefit and isinstance(search_or_model, HonestSearchCV):
         for name, value in {"scoring": scoring, "confidence_level": confidence_level}.items():
             if value is not None:
                 raise Refusal(
@@ -180,7 +186,7 @@ def validate(
     scoring_options = {} if scoring is None else {"scoring": scoring}
     if positive is not None and scoring is not None:
         scoring_options["positive"] = positive  # The scores of one class refer to this event, too.
-    make_problem = problem_of_finished if is_finished else problem_to_validate
+    make_problem = make_prefit_problem if is_prefit else make_validation_problem
     problem = make_problem(
         search_or_model, X, y, groups, dict(params), seed, **times_and_places, **scoring_options
     )
@@ -200,10 +206,10 @@ def validate(
         horizon=horizon,
     )
     if horizon is not None:
-        problem = problem.asking_at(horizon)
+        problem = problem.with_horizon(horizon)
     data = problem.data
-    typed_arguments = as_typed(
-        prefit=is_finished or None,
+    typed_arguments = format_arguments(
+        prefit=is_prefit or None,
         **{
             "positive": positive,
             "subgroups": subgroups,
@@ -213,7 +219,7 @@ def validate(
         },
         thresholds=thresholds,
         clip=clip,
-        replicates=None if is_finished else replicates,
+        replicates=None if is_prefit else replicates,
         samples=samples,
         confidence_level=confidence_level,
         horizon=horizon,
@@ -222,7 +228,7 @@ def validate(
     )
     validation = compute_validation(honest_run(problem, search_or_model), validation_options)
     notes = [*validation.notes]
-    if (columns := columns_of(data.X)) is not None:
+    if (columns := column_view(data.X)) is not None:
         findings = (*find_target_leaks(data, columns), *identifier_column_findings(data, columns))
         notes += [f"{finding.sentence} {finding.remedy}" for finding in findings]
     if positive is None:
@@ -235,18 +241,18 @@ def _category_order_notes(y: Any, data: Data, event: Any) -> list[str]:
     categories = category_order(y)
     if categories is None or data.classes is None or data.n_classes != 2:
         return []
-    last_label = [label for label in categories if label in data.classes.tolist()][-1:]
-    if not last_label or last_label[0] == event:
+    last_labels = [label for label in categories if label in data.classes.tolist()][-1:]
+    if not last_labels or last_labels[0] == event:
         return []
     note_text = (
         f"the event is {event!r}, the second class as labels are sorted, and y orders its "
-        f"categories so that {last_label[0]!r} is the second: where that is the event, name it "
-        f"(positive={last_label[0]!r})."
+        f"categories so that {last_labels[0]!r} is the second: where that is the event, name it "
+        f"(positive={last_labels[0]!r})."
     )
     return [note_text]
 
 
-def problem_to_validate(
+def make_validation_problem(
     search_or_model: Any,
     X: Any,
     y: Any,
@@ -254,7 +260,7 @@ def problem_to_validate(
     params: dict[str, Any],
     seed: Any,
     **further_arguments: Any,
-) -> Problem:
+) -> EstimationProblem:
     """Return the problem of a search, or of a model, to be tested by pairs of folds.
 
     A model that tunes inside its own fit is tested by plain folds. `further_arguments` holds times
@@ -267,7 +273,7 @@ def problem_to_validate(
             f"{mention('outer', None)} leaves out the answers about held-out rows, which a "
             f"validation rests on: use {mention('outer', 'pairs')}."
         )
-    problem = problem_of_any(
+    problem = problem_from_model(
         search_or_model, X, y, groups, params, random_state=seed, **further_arguments
     )
     if not is_honest_search or not hasattr(search_or_model, "risk_"):
@@ -285,7 +291,7 @@ def problem_to_validate(
     return problem
 
 
-FROZEN = "sklearn.frozen:FrozenEstimator"
+FROZEN_ESTIMATOR = "sklearn.frozen:FrozenEstimator"
 DEFAULT_REPLICATES = 50  # default number of bootstrap samples
 
 
@@ -299,7 +305,7 @@ def refuse_refits(**arguments: Any) -> None:
             )
 
 
-def problem_of_finished(
+def make_prefit_problem(
     model: Any,
     X: Any,
     y: Any,
@@ -310,7 +316,7 @@ def problem_of_finished(
     scoring: Any = None,
     positive: Any = None,
     **times_and_places: Any,
-) -> Problem:
+) -> EstimationProblem:
     """Return the problem that tests a finished model on all rows as one test set.
 
     A finished HonestSearchCV keeps its own scoring and confidence level. The weights of the rows do
@@ -321,8 +327,8 @@ def problem_of_finished(
 
     sample_weight = params.pop("sample_weight", None)
     refuse_refits(**params)
-    frozen_model = model if is_a(model, FROZEN) else FrozenEstimator(model)
-    refuse_no_estimator(frozen_model.estimator)
+    frozen_model = model if is_a(model, FROZEN_ESTIMATOR) else FrozenEstimator(model)
+    check_is_estimator(frozen_model.estimator)
     family = Family.from_grid(frozen_model)
     try:
         check_is_fitted(frozen_model)
@@ -348,12 +354,14 @@ def problem_of_finished(
                 "the search was fitted on these very rows, so that its answers about them are not "
                 "honest: leave prefit out, and they are taken from its outer folds."
             )
-        main_scoring, _ = split_scoring(scoring_of(search), search.refit)
+        main_scoring, _ = split_scoring(resolve_scoring(search), search.refit)
         problem_arguments = {"scoring": main_scoring, "confidence_level": search.confidence_level}
     problem_arguments |= {} if scoring is None else {"scoring": scoring}
     _refuse_other_classes(frozen_model, data)
-    problem = problem_on(data, family, random_state=seed, positive=positive, **problem_arguments)
-    return replace(problem, select_by=External(), testing=External())
+    problem = problem_from_data(
+        data, family, random_state=seed, positive=positive, **problem_arguments
+    )
+    return replace(problem, tuning_method=External(), testing_method=External())
 
 
 def _refuse_other_classes(model: Any, data: Data) -> None:
@@ -364,39 +372,44 @@ def _refuse_other_classes(model: Any, data: Data) -> None:
         np.asarray(classes).tolist() for classes in (model.classes_, data.classes)
     )
     if set(model_classes) != set(data_classes):
-        model_text, data_text = (
+        model_classes_text, data_classes_text = (
             escape_and_truncate(", ".join(map(repr, classes)), 160)
             for classes in (model_classes, data_classes)
         )
         raise Refusal(
-            f"the finished model tells the classes {model_text} apart, and y has {data_text}: give "
+            f"the finished model tells the classes {model_classes_text} apart, and y has "
+            f"{data_classes_text}: give "
             "y the labels of the model, and rows of each of its classes."
         )
 
 
-def honest_run(problem: Problem, search_or_model: Any) -> HonestRun:
+def honest_run(problem: EstimationProblem, search_or_model: Any) -> HonestRun:
     """Return the run that a fitted search stores, or else test the tuning procedure anew.
 
     The run of a finished model keeps that model, so that a checklist can describe it.
     """
-    if isinstance(problem.testing, External):
+    if isinstance(problem.testing_method, External):
         try:
             model = problem.family.estimator.estimator
             return replace(
                 HonestRun.from_problem(problem), model=getattr(model, "best_estimator_", model)
             )
         except (FitFailed, BadData) as error:
-            if not (reason := model_message_of(str(error))):
+            if not (reason := extract_model_message(str(error))):
                 raise
             raise Refusal(f"the finished model cannot answer about these rows: {reason}") from error
     if not isinstance(search_or_model, HonestSearchCV) or not hasattr(search_or_model, "risk_"):
         return HonestRun.from_problem(problem)
     stored_run = _stored_run(problem, search_or_model)
-    run = HonestRun.from_problem(problem) if stored_run is None else stored_run.with_richest()
+    run = (
+        HonestRun.from_problem(problem)
+        if stored_run is None
+        else stored_run.add_richest_predictions()
+    )
     return replace(run, model=getattr(search_or_model, "best_estimator_", None))
 
 
-def _stored_run(problem: Problem, search: HonestSearchCV) -> HonestRun | None:
+def _stored_run(problem: EstimationProblem, search: HonestSearchCV) -> HonestRun | None:
     """Return the run that a fitted search stores; None if the winner of some split is unknown."""
     risk = search.risk_
     if risk.answered is None or risk.value is None:

@@ -16,24 +16,24 @@ from truerisk.core.frozen import frozen
 from truerisk.losses.loss import Loss
 from truerisk.methods.external import External
 from truerisk.results.bounds import HonestNumber, numbers_of
-from truerisk.results.interval import Bounded, Reported
+from truerisk.results.interval import ReportedValue, ResultWithBounds
 from truerisk.results.records import UNWRITTEN, Count, Record
 from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklists.checklist import Checklist
 from truerisk.validation.checklists.study_facts import collect_facts
 from truerisk.validation.discrimination import Discrimination, NetBenefit
-from truerisk.validation.honest import HonestRun, predicted_losses, score_of
+from truerisk.validation.honest import HonestRun, computable_losses, held_out_score
 from truerisk.validation.measures import Measured
 from truerisk.validation.outcomes import Event, HeldOut
-from truerisk.validation.rating import HeldOutMeasures, why_no_measures
+from truerisk.validation.rating import HeldOutMeasures, missing_measures_reason
 from truerisk.validation.stability import ModelStability, model_stability
 from truerisk.validation.subgroup_risks import subgroup_risks
-from truerisk.validation.subgroups import Levels, SubgroupRisks, Subgroups
+from truerisk.validation.subgroups import ColumnLevels, SubgroupRisks, Subgroups
 from truerisk.validation.updating import ModelUpdates
 from truerisk.validation.wishes import ValidationOptions
 
-SCORES = {
+SCORE_BY_MEASURE = {
     "auc": ("auc", 1.0),
     "average-precision": ("average-precision", 1.0),
     "explained": ("r2", 1.0),
@@ -42,7 +42,7 @@ SCORES = {
 }
 """Measures of which larger values are better: their names as scores, and their largest values."""
 
-PARTS = {
+PART_TITLES = {
     "discrimination": "Discrimination",
     "calibration": "Calibration",
     "net_benefit": "Net benefit",
@@ -64,7 +64,7 @@ class ValidatedRows(TypedDict):
 
 
 @frozen(eq=False)
-class Validation(Bounded, Record):
+class Validation(ResultWithBounds, Record):
     """Result of `validate`: what held-out predictions say of a model, part by part.
 
     A part that cannot be computed is None, and `missing` gives the reason as a sentence.
@@ -141,7 +141,7 @@ class Validation(Bounded, Record):
         """Parts of the validation that exist, by name."""
         return {
             name: validation_part
-            for name in PARTS
+            for name in PART_TITLES
             if (validation_part := getattr(self, name)) is not None
         }
 
@@ -213,7 +213,7 @@ class Validation(Bounded, Record):
         if rows["event"] is not None:
             event = formats.escape_and_truncate(str(rows["event"]), 60)
             blocks.append(f"event: {event}, in {rows['n_events']} of {rows['n_rows']} rows")
-        for name, title in PARTS.items():
+        for name, title in PART_TITLES.items():
             validation_part = getattr(self, name)
             if validation_part is not None:
                 blocks.append(f"{title}\n{validation_part}")
@@ -225,9 +225,9 @@ class Validation(Bounded, Record):
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
         scores = {
             name: HonestNumber(
-                name, Reported(measure.honest, measure.interval, "larger"), largest_value
+                name, ReportedValue(measure.honest, measure.interval, "larger"), largest_value
             )
-            for measure_name, (name, largest_value) in SCORES.items()
+            for measure_name, (name, largest_value) in SCORE_BY_MEASURE.items()
             if (measure := self.measures.get(measure_name)) is not None
         }
         # A requested score may be averaged otherwise than the measure of the same name.
@@ -239,16 +239,16 @@ class Validation(Bounded, Record):
     def _metrics(self) -> Mapping[str, Any]:
         metrics: dict[str, Any] = {}
         for name, measure in self.measures.items():
-            metrics |= Reported(measure.honest, measure.interval, "").named(name)
+            metrics |= ReportedValue(measure.honest, measure.interval, "").named(name)
         return {**metrics, **self.risk.to_metrics()}
 
 
-def validated_rows(held_out: HeldOut, event_code: int | None) -> ValidatedRows:
+def count_validated_rows(held_out: HeldOut, event_code: int | None) -> ValidatedRows:
     """Count the held-out rows, repetitions and groups, and the rows of the event's class."""
     event_label = None
     distinct_rows, first_positions = np.unique(held_out.rows, return_index=True)
     if event_code is not None and held_out.classes is not None:
-        event_label = plain_values.to_plain(held_out.classes[event_code])
+        event_label = plain_values.to_json_value(held_out.classes[event_code])
     return {
         "n_rows": len(distinct_rows),
         "event": event_label,
@@ -260,7 +260,9 @@ def validated_rows(held_out: HeldOut, event_code: int | None) -> ValidatedRows:
     }
 
 
-NO_OTHER_MODELS = "nothing was fitted, so that there are no other models to hold this one against."
+NO_OTHER_MODELS_REASON = (
+    "nothing was fitted, so that there are no other models to hold this one against."
+)
 
 
 def compute_validation(run: HonestRun, validation_options: ValidationOptions) -> Validation:
@@ -269,33 +271,41 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
         validation_options.positive, run.problem.data, validation_options.horizon
     )
     held_out = HeldOut.from_answers(
-        run.answered, run.problem.data if event is None else event.full_data
+        run.answered_rows, run.problem.data if event is None else event.full_data
     )
     if validation_options.horizon is not None and event is not None:
-        held_out = event.held_out(held_out)
+        held_out = event.convert_held_out(held_out)
     parts_by_name: dict[str, Any] = {}
     missing_reasons: dict[str, str] = {}
-    notes, apparent_answers, samples = [], None, None
-    if reason := why_no_measures(run, held_out, event):
+    notes, apparent_predictions, bootstrap_samples = [], None, None
+    if reason := missing_measures_reason(run, held_out, event):
         missing_reasons = dict.fromkeys(("discrimination", "calibration", "net_benefit"), reason)
     else:
-        rating = HeldOutMeasures(run, held_out, validation_options, event)
-        parts_by_name, missing_reasons, notes = rating.parts(), rating.missing, rating.notes
-        run, apparent_answers, samples = rating.run, rating.apparent_answers, rating.samples
+        held_out_measures = HeldOutMeasures(run, held_out, validation_options, event)
+        parts_by_name, missing_reasons, notes = (
+            held_out_measures.compute_parts(),
+            held_out_measures.missing,
+            held_out_measures.notes,
+        )
+        run, apparent_predictions, bootstrap_samples = (
+            held_out_measures.run,
+            held_out_measures.apparent_predictions,
+            held_out_measures.samples,
+        )
     subgroups = (
         None
         if validation_options.columns is None
         else compute_subgroups(run, validation_options.columns, event)
     )
     stability = None
-    if run.finished:
-        missing_reasons["stability"] = NO_OTHER_MODELS
+    if run.has_finished_model:
+        missing_reasons["stability"] = NO_OTHER_MODELS_REASON
     else:
-        stability = model_stability(run, event, apparent_answers, samples)
+        stability = model_stability(run, event, apparent_predictions, bootstrap_samples)
     event_code = None if event is None else event.code
     return Validation(
         risk=run.risk,
-        rows=validated_rows(held_out, event_code),
+        rows=count_validated_rows(held_out, event_code),
         held_out=held_out,
         event=event_code,
         subgroups=subgroups,
@@ -307,21 +317,21 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
                 parts_by_name,
                 subgroups,
                 stability,
-                samples,
+                bootstrap_samples,
                 validation_options.horizon,
             )
         ),
         missing=missing_reasons,
         notes=(
             *notes,
-            *(event.order_note if event and validation_options.positive is None else ()),
+            *(event.label_order_notes if event and validation_options.positive is None else ()),
         ),
         **parts_by_name,
     )
 
 
 def compute_subgroups(
-    run: HonestRun, columns: tuple[Levels, ...], event: Event | None
+    run: HonestRun, columns: tuple[ColumnLevels, ...], event: Event | None
 ) -> Subgroups:
     """Compute all losses of the problem, AUC and Brier score in every level of the columns.
 
@@ -342,9 +352,9 @@ def compute_subgroups(
             run,
             event,
         )
-        for loss, predictions, left_two_out in predicted_losses(run)
+        for loss, predictions, left_two_out in computable_losses(run)
     )
-    notes = tuple(levels.note for levels in columns if levels.note is not None)
+    notes = tuple(column_levels.note for column_levels in columns if column_levels.note is not None)
     return Subgroups(risks, problem.confidence_level, notes)
 
 
@@ -353,16 +363,18 @@ def _with_reported_average(
 ) -> SubgroupRisks:
     """Replace a set score of all rows by the mean over folds that other parts report."""
     if loss.name == "auc" and event is not None:
-        risks = replace(risks, positive=plain_values.to_plain(event.full_data.label(event.code)))
+        risks = replace(
+            risks, positive=plain_values.to_json_value(event.full_data.label(event.code))
+        )
     if loss.per_row or risks.whole.value is None:
         return risks
     is_auc = loss.name == "auc"
-    honest_score = score_of(run, "auc" if is_auc else loss, event if is_auc else None)
+    honest_score = held_out_score(run, "auc" if is_auc else loss, event if is_auc else None)
     if honest_score.value is None:
         return risks
-    fields: dict[str, Any] = {
+    reported_fields: dict[str, Any] = {
         "value": honest_score.value,
         "std_error": honest_score.std_error,
         "interval": honest_score.interval,
     }
-    return replace(risks, whole=replace(risks.whole, **fields))
+    return replace(risks, whole=replace(risks.whole, **reported_fields))

@@ -13,12 +13,12 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data
-from truerisk.losses.loss import ANY_TIME
-from truerisk.splitting.samples import given_samples
+from truerisk.losses.loss import TIME_LIMITS_AND_HINT
+from truerisk.splitting.samples import count_given_samples
 from truerisk.validation.outcomes import Event
-from truerisk.validation.subgroups import Levels, subgroup_levels
+from truerisk.validation.subgroups import ColumnLevels, subgroup_levels
 
-NOT_ROW_BY_ROW = "and these rows depend on those before or beside them."
+DEPENDENT_ROWS_REASON = "and these rows depend on those before or beside them."
 
 
 @frozen(eq=False)
@@ -34,7 +34,7 @@ class ValidationOptions:
     samples: Any
     seed: int
     positive: Any = None
-    columns: tuple[Levels, ...] | None = None
+    columns: tuple[ColumnLevels, ...] | None = None
     horizon: float | None = None
 
     @classmethod
@@ -54,7 +54,7 @@ class ValidationOptions:
     ) -> ValidationOptions:
         """Check the options as a user gives them, and raise for an invalid option."""
         check_count("replicates", replicates, minimum=0)
-        data = _at_horizon(data, horizon, positive)
+        data = _convert_to_horizon(data, horizon, positive)
         for name, value in {"thresholds": thresholds, "clip": clip}.items():
             if data.classes is None and value is not None:
                 raise Refusal(
@@ -63,9 +63,11 @@ class ValidationOptions:
                 )
         if samples is not None:
             if data.dependent:
-                raise Refusal(f"samples= are drawn row by row, {NOT_ROW_BY_ROW}")
-            given_samples(samples, data)  # This raises unless samples are an array of row numbers.
-        threshold_array = _thresholds(thresholds)
+                raise Refusal(f"samples= are drawn row by row, {DEPENDENT_ROWS_REASON}")
+            count_given_samples(
+                samples, data
+            )  # This raises unless samples are an array of row numbers.
+        threshold_array = _check_thresholds(thresholds)
         if clip is not None:
             check_clip(clip)
         validation_options = cls(
@@ -82,7 +84,7 @@ class ValidationOptions:
         return validation_options
 
     @classmethod
-    def from_argument(
+    def from_validate_argument(
         cls, argument: Any, X: Any, data: Data, seed: int, positive: Any = None
     ) -> ValidationOptions | None:
         """Check options of `validate`, given as True or a mapping; return None if unset."""
@@ -106,7 +108,7 @@ OPTION_NAMES = tuple(
 )
 
 
-def _at_horizon(data: Data, horizon: Any, positive: Any) -> Data:
+def _convert_to_horizon(data: Data, horizon: Any, positive: Any) -> Data:
     """Return survival data whose outcome is the event by the horizon; keep other data."""
     if data.task != "survival":
         if horizon is not None:
@@ -116,12 +118,12 @@ def _at_horizon(data: Data, horizon: Any, positive: Any) -> Data:
             )
         return data
     if horizon is None:
-        median = float(np.median(data.y[:, 1]))
+        median_time = float(np.median(data.y[:, 1]))
         raise Refusal(
             "y holds outcomes in time: name the time by which predictions are validated, such as "
-            f"{mention('horizon', median, f'{median:g}')}, the median."
+            f"{mention('horizon', median_time, f'{median_time:g}')}, the median."
         )
-    check_number("horizon", horizon, *ANY_TIME)
+    check_number("horizon", horizon, *TIME_LIMITS_AND_HINT)
     if positive is not None:
         raise Refusal(
             f"{mention('positive', positive)} names a class, and of an outcome in time the event "
@@ -129,15 +131,15 @@ def _at_horizon(data: Data, horizon: Any, positive: Any) -> Data:
         )
     horizon_data = data.at_horizon(horizon)
     if not horizon_data.class_codes.any():
-        first_time = data.y[data.y[:, 0] == 1, 1].min()
+        first_event_time = data.y[data.y[:, 0] == 1, 1].min()
         raise Refusal(
             f"the event came in no row by the time {horizon:.12g}: the first is at "
-            f"{first_time:.12g}."
+            f"{first_event_time:.12g}."
         )
     return horizon_data
 
 
-def _thresholds(thresholds: Any) -> np.ndarray:
+def _check_thresholds(thresholds: Any) -> np.ndarray:
     """Return ascending probability thresholds for treatment, by default 0.01, 0.02, ... 0.99."""
     if thresholds is None:
         return np.arange(1, 100) / 100

@@ -25,9 +25,9 @@ from tests.engines.closed_forms import (
 import truerisk as tr
 from truerisk.engines import LinearDiscriminants
 from truerisk.engines.discriminants import scatter
-from truerisk.engines.discriminants.discriminant import ROUNDING_SHARE, ShrunkFit
+from truerisk.engines.discriminants.discriminant import ROUNDING_BOUND_SHARE, ShrunkFit
 from truerisk.engines.discriminants.rule import DiscriminantRule
-from truerisk.engines.discriminants.scatter import Classes
+from truerisk.engines.discriminants.scatter import RowsByClass
 from truerisk.engines.templates.turned import rotate_about_mean
 from truerisk.methods import Pairs
 from truerisk.models import LinearDiscriminant
@@ -140,7 +140,7 @@ def test_shrunk_asks_the_learner_where_rounding_decides(
 def fitted(X, codes, s, *, turn):
     """One fit with one shrinkage, on turned rows or on rows as they are."""
     table = rotate_about_mean(X) if turn else None
-    classes = Classes.from_rows(X if table is None else table.shown, codes)
+    classes = RowsByClass.from_rows(X if table is None else table.train_rows, codes)
     rule = DiscriminantRule.from_settings([LinearDiscriminantAnalysis(solver="lsqr").get_params()])
     return ShrunkFit.from_rows(X, table, classes, rule, s)
 
@@ -162,7 +162,7 @@ def test_shrunk_fit_bounds_what_rounding_did(n, p, turn, monkeypatch):
             order = rng.permutation(p)
             said = model.fit(rows[:, order], codes).decision_function(asked[:, order])
             off = np.abs(scores[:, 1] - scores[:, 0] - said)
-            assert (off < min(1.0, ROUNDING_SHARE / p**0.5) * doubts).all()
+            assert (off < min(1.0, ROUNDING_BOUND_SHARE / p**0.5) * doubts).all()
             reached = max(reached, float((off / doubts).max()))
     assert reached > 1e-5  # and no bound that refuses everything
 

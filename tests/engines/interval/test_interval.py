@@ -24,8 +24,8 @@ from truerisk.methods import Swapping
 from truerisk.models import IntervalClassifier
 from truerisk.plan.extras.counted import Counted
 from truerisk.plan.extras.flips import Flips
-from truerisk.testing.comparing import require_same
-from truerisk.testing.strategies import plans
+from truerisk.testing.comparing import require_same_answers
+from truerisk.testing.strategies import any_plans
 
 X9, Y9 = NINE
 DATA = data_of(*NINE)
@@ -63,7 +63,7 @@ def require_as_generic(data, method, request):
     found, expected = (
         engine.run(FAMILY, data, plan, request, RunOptions()) for engine in (Intervals(), Generic())
     )
-    require_same(expected, found, "the generic engine and this one")
+    require_same_answers(expected, found, "the generic engine and this one")
     assert found.values.dtype == expected.values.dtype
     assert found.values.tobytes() == expected.values.tobytes()
     assert (found.extra is None) == (Counted.from_holder(plan) is None)
@@ -94,7 +94,7 @@ def test_intervals_equal_generic_on_rows_left_out_and_labels_flipped(data, reque
 @given(st.data())
 def test_intervals_equal_generic_on_any_plan(data):
     problem = data.draw(data_sets())
-    plan = data.draw(plans(problem))
+    plan = data.draw(any_plans(problem))
     require_as_generic(problem, plan, Request(data.draw(st.sampled_from(["label", "probability"]))))
 
 

@@ -305,14 +305,14 @@ def test_linear_engines_refuse_what_they_do_not_serve(
 
 
 def test_elastic_nets_leave_a_release_of_other_steps_to_itself(monkeypatch):
-    assert elastic_net.installed_sklearn_screens() is not None
-    monkeypatch.setattr(elastic_net, "_agrees", lambda screens, problem: problem[0] < 1)
-    elastic_net.installed_sklearn_screens.cache_clear()
+    assert elastic_net.sklearn_screens_columns() is not None
+    monkeypatch.setattr(elastic_net, "_matches_sklearn", lambda screens, problem: problem[0] < 1)
+    elastic_net.sklearn_screens_columns.cache_clear()
     try:
         data = checked(X, X[:, 0])
         assert "other steps" in refusal_of(ElasticNets(), Lasso(), data, request=Request("value"))
     finally:
-        elastic_net.installed_sklearn_screens.cache_clear()
+        elastic_net.sklearn_screens_columns.cache_clear()
 
 
 def test_auto_leaves_few_penalties_of_a_large_wide_table_to_lasso_itself():

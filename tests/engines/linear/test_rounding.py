@@ -133,7 +133,7 @@ def test_least_squares_of_a_column_of_one_value_is_the_learners(model, weighted)
 
 def test_ridge_of_wide_rows_is_not_decomposed_where_the_learner_decides(monkeypatch):
     """Beside cells of 10⁴ a penalty of .01 is rounding to a null direction of centred rows."""
-    monkeypatch.setattr("truerisk.engines.linear.fit.from_rows", None)  # an SVD of the rows
+    monkeypatch.setattr("truerisk.engines.linear.fit.decompose_rows", None)  # an SVD of the rows
     rng = np.random.default_rng(0)
     data = checked(1e4 * rng.lognormal(size=(30, 400)), rng.normal(size=30))
     family = family_of(Ridge(), {"alpha": [1e-4, 1e6]})

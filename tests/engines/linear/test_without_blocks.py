@@ -118,7 +118,7 @@ def test_answer_blocks_leaves_few_fits_and_many_penalties_alone(counted):
     tr.estimate_risk(PLAIN, X, Y, cv=KFold(5))
     assert counted == [5]
     tr.estimate_risk(PLAIN, X, Y, cv=KFold(4))
-    most = linear_blocks.MANY // X.shape[1]
+    most = linear_blocks.MAX_PENALTIES_TIMES_COLUMNS // X.shape[1]
     for n_penalties in (most, most + 1):
         grid = {"alpha": np.logspace(-3, 3, n_penalties)}
         tr.risk_curve(Ridge(), grid, X, Y, cv=KFold(5))
@@ -150,7 +150,7 @@ def test_answer_blocks_loses_digits_to_targets_that_dwarf_those_of_a_fit(size, c
 
 def test_answer_blocks_without_the_compiled_module_is_noted(monkeypatch, counted):
     fast = tr.estimate_risk(PLAIN, X, Y, cv=METHOD, random_state=1)
-    monkeypatch.setattr(linear_blocks, "why_not", lambda: "it is not here")
+    monkeypatch.setattr(linear_blocks, "unavailability_reason", lambda: "it is not here")
     slow = tr.estimate_risk(PLAIN, X, Y, cv=METHOD, random_state=1)
     assert counted == [42, 0]
     assert slow.value == pytest.approx(fast.value, rel=1e-12)

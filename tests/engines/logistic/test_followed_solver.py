@@ -27,7 +27,7 @@ import truerisk as tr
 from truerisk.engines import Generic, LogisticPaths
 from truerisk.engines.logistic import paths as logistic
 from truerisk.engines.logistic import stops
-from truerisk.engines.logistic.path_answers import ranks_are_close
+from truerisk.engines.logistic.path_answers import has_near_ties
 from truerisk.extend import Request
 from truerisk.methods import Bootstrap, KFold
 from truerisk.models import LogisticPath
@@ -232,7 +232,7 @@ def test_logistic_regression_gives_probabilities_of_0_where_scikit_learn_does(mo
 
 
 def test_logistic_regression_of_another_release_is_not_followed(monkeypatch):
-    monkeypatch.setattr(logistic, "follows_the_solver", lambda several_classes: False)
+    monkeypatch.setattr(logistic, "matches_installed_solver", lambda several_classes: False)
     found = refusal_of(ENGINE, REGRESSION, data_of(X, Y), "3-fold")
     assert found == "the installed SciPy or scikit-learn takes other steps than those it follows."
 
@@ -241,7 +241,7 @@ def test_ranks_are_close_only_between_classes():
     """Equal scores within a class change no rank; links of close scores count as one."""
     scores = np.array([[0.0, 1.0, 1.0, 2.0], [0.0, 1.0, 2.0, 2.0], [0.0, 0.9, 1.8, 9.0]])
     gap = np.array([1e-9, 1e-9, 1.0])
-    assert ranks_are_close(scores, np.array([0, 1, 1, 0]), gap).tolist() == [False, True, True]
+    assert has_near_ties(scores, np.array([0, 1, 1, 0]), gap).tolist() == [False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_ranks_are_close_only_between_classes():
 def test_stops_answer_fits_that_are_cut_off_and_warn_as_often(
     max_iter, Cs, most, asked, times, monkeypatch
 ):
-    monkeypatch.setattr(stops, "MOST", most)
+    monkeypatch.setattr(stops, "MAX_FOLLOWED_STEPS", most)
     data = data_of(*drawn(150, 8, 3))
     family = family_of(LogisticRegression(max_iter=max_iter), {"C": Cs})
     given = family, data, plan_of("5-fold", data), LABEL

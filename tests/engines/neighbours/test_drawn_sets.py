@@ -15,7 +15,7 @@ from tests.support.data import checked, normal_rows
 
 import truerisk as tr
 from truerisk.engines import NearestNeighbours
-from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
+from truerisk.engines.neighbours.laws import count_ranks_needed, expected_costs
 from truerisk.exceptions import DuplicateRowsWarning
 from truerisk.extend import Family, Request
 from truerisk.losses import Brier, Cost, Log, ZeroOne
@@ -48,7 +48,7 @@ def test_expected_costs_are_means_over_all_draws(seed, law):
     n = int(rng.integers(law.size, 9) if law.kind == "subsets" else rng.integers(2, 6))
     ones = rng.integers(2, size=(3, n))
     costs = [rng.random((k + 1, 3)) for k in KS]
-    found = expected_costs(ones[:, : ranks_needed(law, n, KS)], n, law, KS, costs)
+    found = expected_costs(ones[:, : count_ranks_needed(law, n, KS)], n, law, KS, costs)
     for j, k in enumerate(KS):
         for i in range(3):
             each = [costs[j][ones[i, list(draw[:k])].sum(), i] for draw in draws(law, n)]
@@ -68,7 +68,7 @@ def test_expected_costs_of_thousands_of_rows_leave_out_far_ranks_alone(kind, siz
     """A cost of 1 is expected to be 1: the chances of all ranks add up to one."""
     n, ks = 2000, np.array([1, 13, 31])
     law = SampleDistribution(kind, size)
-    length = ranks_needed(law, n, ks)
+    length = count_ranks_needed(law, n, ks)
     assert length <= most
     ones = np.random.default_rng(0).integers(2, size=(4, length))
     found = expected_costs(ones, n, law, ks, [np.ones((k + 1, 4)) for k in ks])

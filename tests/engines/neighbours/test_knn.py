@@ -151,13 +151,13 @@ def test_knn_counts_neighbours_and_scores_on_sparse_tables_of_a_step():
 
 
 def test_knn_measures_no_distance_among_the_rows_that_a_holdout_tests(monkeypatch):
-    measured, lists = [], walk.nearest
+    measured, lists = [], walk.find_nearest
 
     def spy(measure, queries, rows, length):
         measured.append((len(queries), len(rows)))
         return lists(measure, queries, rows, length)
 
-    monkeypatch.setattr(walk, "nearest", spy)
+    monkeypatch.setattr(walk, "find_nearest", spy)
     risk = tr.estimate_risk(KNeighborsClassifier(), X, np.arange(30) % 2, cv="holdout")
     assert risk.engine == "knn"
     assert measured == [(10, 20)]

@@ -28,7 +28,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.engines.preparation.fitted import CELLS, is_by_rows
+from truerisk.engines.preparation.fitted import ROWWISE_CLASSES, is_rowwise
 from truerisk.methods import Bootstrap, Pairs
 
 RNG = np.random.default_rng(0)
@@ -137,11 +137,11 @@ STEPS = [
 ]
 
 
-@pytest.mark.parametrize("place", CELLS)
+@pytest.mark.parametrize("place", ROWWISE_CLASSES)
 def test_steps_by_rows_give_a_row_the_same_cells_alone_and_in_company(place):
     (step,) = (step for step in STEPS if type(step).__name__ == place.partition(":")[2])
     X = HOLES if isinstance(step, SimpleImputer | MissingIndicator) else FULL
-    assert is_by_rows(step)
+    assert is_rowwise(step)
     step.fit(X[:40], Y[:40])
     together = step.transform(X[40:])
     alone = [step.transform(X[i : i + 1]) for i in range(40, 70)]
@@ -163,4 +163,4 @@ def test_steps_by_rows_give_a_row_the_same_cells_alone_and_in_company(place):
     ],
 )
 def test_steps_made_of_steps_are_by_rows_as_these_are(step, so):
-    assert is_by_rows(step) == so
+    assert is_rowwise(step) == so

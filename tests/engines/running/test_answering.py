@@ -14,9 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import truerisk as tr
-from truerisk.assessment.pace import pace_of
+from truerisk.assessment.pace import measure_pace
 from truerisk.engines.running.several_scores import predict_once
-from truerisk.estimation.problem import problem_of_call
+from truerisk.estimation.problem import problem_from_arguments
 from truerisk.exceptions import FitFailed
 from truerisk.extend import Family, Streams, TrueRiskError, TrueRiskWarning
 from truerisk.methods import KFold
@@ -321,11 +321,11 @@ def test_asked_once_remembers_the_very_rows_and_leaves_the_model_as_it_was():
 
 def test_pace_counts_predicting():
     """By a clock that runs while probabilities are made: fits of no time, answers that take it."""
-    problem = problem_of_call(Family.from_grid(Slow(), GRID), X, Y, scoring=["log", *SCORES])
+    problem = problem_from_arguments(Family.from_grid(Slow(), GRID), X, Y, scoring=["log", *SCORES])
     plan = KFold(10).plan(problem.data, Streams(0))
     CALLS.clear()
-    pace = pace_of(problem, plan, clock=lambda: float(CALLS["predict_proba"]))
+    pace = measure_pace(problem, plan, clock=lambda: float(CALLS["predict_proba"]))
     CALLS.clear()
-    problem.asking()(plan)
+    problem.create_asking()(plan)
     assert CALLS["predict_proba"] == 20
     assert pace.seconds(plan.n_fits) == 20

@@ -9,7 +9,7 @@ import pytest
 from sklearn.tree import ExtraTreeClassifier
 
 import truerisk as tr
-from truerisk.engines.running.executors import run_batches, workers_of
+from truerisk.engines.running.executors import count_workers, run_batches
 from truerisk.exceptions import UnknownName
 from truerisk.testing.toy_learners import NearestMean
 
@@ -99,7 +99,7 @@ def test_run_batches_may_be_written_while_earlier_results_are_read(model, grid, 
     ids=["none", "number", "number of NumPy", "threads", "plain"],
 )
 def test_workers_of_an_executor_are_counted(executor, workers):
-    assert workers_of(executor) == workers
+    assert count_workers(executor) == workers
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import pytest
 
 from truerisk.engines.running.fit_warnings import (
     WarningCounts,
+    append_count,
     collect_warnings,
-    split_counted,
-    with_count,
-    without_numbers,
+    mask_numbers,
+    split_count,
 )
 
 
@@ -52,17 +52,17 @@ def test_tally_says_equal_warnings_once_with_their_count(warned, n_fits, said):
 
 def test_alike_hides_numbers_only():
     assert (
-        without_numbers("gap 1.5e-3 of 7")
-        == without_numbers("gap 2.5E+10 of 12")
-        != without_numbers("gap of 7")
+        mask_numbers("gap 1.5e-3 of 7")
+        == mask_numbers("gap 2.5E+10 of 12")
+        != mask_numbers("gap of 7")
     )
-    assert without_numbers("scikit-learn 1-2") == "scikit-learn #-#"
+    assert mask_numbers("scikit-learn 1-2") == "scikit-learn #-#"
 
 
 @pytest.mark.parametrize(("text", "times", "fits"), [("a [b]", 3, 10), ("two\nlines", 1, 2)])
 def test_counted_and_apart_are_inverse(text, times, fits):
-    assert split_counted(with_count(text, times, fits)) == (text, times, fits)
-    assert split_counted(text) == (text, 1, 0)
+    assert split_count(append_count(text, times, fits)) == (text, times, fits)
+    assert split_count(text) == (text, 1, 0)
 
 
 def test_kept_warnings_are_those_of_the_main_thread():

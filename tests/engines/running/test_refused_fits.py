@@ -19,12 +19,12 @@ from truerisk.contracts import RunOptions
 from truerisk.engines import Generic
 from truerisk.engines.running import memory
 from truerisk.engines.running.doors import refuse_too_large
-from truerisk.engines.running.listed_draws import drawn_sets
+from truerisk.engines.running.listed_draws import possible_train_sets
 from truerisk.exceptions import FitFailed, FitFailedWarning
 from truerisk.extend import Data, Family, Refusal, Request
 from truerisk.losses import AUC, ZeroOne
 from truerisk.methods import Complete
-from truerisk.plan.extras.laws import SampleDistribution, draw_every
+from truerisk.plan.extras.laws import SampleDistribution, plan_all_draws
 from truerisk.testing.toy_learners import NearestMean
 
 X = np.arange(12.0).reshape(6, 2) ** 1.5
@@ -34,19 +34,19 @@ DATA = checked(X, Y)
 
 def test_drawn_sets_are_every_subset_once_and_every_sample_as_often_as_it_is_drawn():
     """The multinomial number of orders, as counted over all ordered samples."""
-    subsets = list(drawn_sets(SampleDistribution("subsets", 3), np.array([1, 4, 5, 7, 8])))
+    subsets = list(possible_train_sets(SampleDistribution("subsets", 3), np.array([1, 4, 5, 7, 8])))
     assert len({tuple(rows) for rows, _ in subsets}) == len(subsets) == comb(5, 3)
     assert {times for _, times in subsets} == {1.0}
     rows = [2, 3, 9]
     ordered = [tuple(sorted(draw)) for draw in product(rows, repeat=3)]
-    samples = drawn_sets(SampleDistribution("bootstraps", 3), np.array(rows))
+    samples = possible_train_sets(SampleDistribution("bootstraps", 3), np.array(rows))
     found = {tuple(map(int, sample)): times for sample, times in samples}
     assert found == {sample: ordered.count(sample) for sample in ordered}
 
 
 def test_listed_draws_are_the_same_on_workers_and_for_one_candidate_alone():
     """Listed fits run on any executor, and `only` holds for all fits of a law."""
-    plan = draw_every(6, "subsets", 4)
+    plan = plan_all_draws(6, "subsets", 4)
     given = (
         Family.from_grid(NearestMean(), {"rest": [0.0, 1.0]}),
         DATA,
@@ -55,7 +55,7 @@ def test_listed_draws_are_the_same_on_workers_and_for_one_candidate_alone():
     )
     here = Generic().run(*given, RunOptions())
     there = Generic().run(*given, RunOptions(executor=2))
-    alone = Generic().run(*given, RunOptions(only=np.array([1])))
+    alone = Generic().run(*given, RunOptions(candidate_by_fit=np.array([1])))
     np.testing.assert_array_equal(here.values, there.values)
     np.testing.assert_array_equal(here.values[1:], alone.values)
     assert (here.n_fits, alone.n_fits) == (30, 15)
@@ -90,7 +90,7 @@ def test_listed_draws_of_which_one_fails_leave_a_candidate_without_value():
     assert "fits failed" in curve[1].notes[0]
 
 
-FOUR, SIX, MANY = (draw_every(n, "subsets", m) for n, m in ((6, 4), (6, 6), (500, 450)))
+FOUR, SIX, MANY = (plan_all_draws(n, "subsets", m) for n, m in ((6, 4), (6, 6), (500, 450)))
 
 
 @pytest.mark.parametrize(

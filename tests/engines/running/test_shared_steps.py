@@ -30,7 +30,7 @@ from tests.support.data import checked
 import truerisk as tr
 from truerisk.contracts import RunOptions
 from truerisk.engines import Generic
-from truerisk.engines.running.read_off import shared_fit_parameter_of
+from truerisk.engines.running.read_off import find_shared_fit_parameter
 from truerisk.engines.running.shared_steps import SharedSteps
 from truerisk.exceptions import FitFailed
 from truerisk.extend import Data, Family, Request, Streams
@@ -393,18 +393,18 @@ def test_read_off_is_what_a_fit_of_its_own_gives(seed, case, shape, single, fort
     X = rng.normal(size=shape) * rng.exponential(size=shape[1])
     X = np.asarray(X, dtype=np.float32 if single else np.float64, order="F" if fortran else "C")
     y, other = rng.permutation(np.arange(shape[0]) % 2), rng.normal(size=(7, shape[1]))
-    reading = shared_fit_parameter_of(step)
-    at = reading.value_to_fit(step, values, X)
+    reading = find_shared_fit_parameter(step)
+    at = reading.choose_value_to_fit(step, values, X)
     if at is None:
         assert "PCA" in repr(step)
         return
-    widest = clone(step).set_params(**{reading.parameter: at})
+    widest = clone(step).set_params(**{reading.parameter_name: at})
     table = widest.fit_transform(X.copy(order="K"), y)
     for value in values:
-        read = reading.derive(widest, value, table)
+        read = reading.derive_fitted_step(widest, value, table)
         if read is None:
             continue
-        own = clone(step).set_params(**{reading.parameter: value})
+        own = clone(step).set_params(**{reading.parameter_name: value})
         expected = own.fit_transform(X.copy(order="K"), y)
         found, given_out = read
         given_out = found.transform(X.copy(order="K")) if given_out is None else given_out
@@ -423,15 +423,18 @@ class OwnPCA(PCA):
 def test_read_off_leaves_what_depends_on_the_setting_to_fits():
     """The randomised solver; a number of columns that is warned of; values of another kind."""
     X = np.random.default_rng(0).normal(size=(600, 61))
-    assert shared_fit_parameter_of(StandardScaler()) is None
-    assert shared_fit_parameter_of(OwnPCA()) is None
+    assert find_shared_fit_parameter(StandardScaler()) is None
+    assert find_shared_fit_parameter(OwnPCA()) is None
     assert (
-        shared_fit_parameter_of(PCA()).value_to_fit(PCA(), [2, 3], X) is None
+        find_shared_fit_parameter(PCA()).choose_value_to_fit(PCA(), [2, 3], X) is None
     )  # drawn for so many rows
-    assert shared_fit_parameter_of(PCA()).value_to_fit(PCA(svd_solver="arpack"), [2, 3], X) is None
+    assert (
+        find_shared_fit_parameter(PCA()).choose_value_to_fit(PCA(svd_solver="arpack"), [2, 3], X)
+        is None
+    )
     best = SelectKBest(k=2).fit(X, np.arange(600) % 2)
-    reading = shared_fit_parameter_of(best)
-    assert [reading.derive(best, k, None) for k in (62, True, "all")] == [None] * 3
-    assert reading.value_to_fit(best, [99, 100], X) is None
+    reading = find_shared_fit_parameter(best)
+    assert [reading.derive_fitted_step(best, k, None) for k in (62, True, "all")] == [None] * 3
+    assert reading.choose_value_to_fit(best, [99, 100], X) is None
     percentile = SelectPercentile().fit(X, np.arange(600) % 2)
-    assert shared_fit_parameter_of(percentile).derive(percentile, 101, None) is None
+    assert find_shared_fit_parameter(percentile).derive_fitted_step(percentile, 101, None) is None

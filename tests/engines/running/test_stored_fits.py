@@ -20,12 +20,12 @@ from truerisk.contracts import RunOptions
 from truerisk.core.progress import listen
 from truerisk.engines import Ensembles, Generic, Trees
 from truerisk.engines.running.fitting import FitResult
-from truerisk.engines.running.kept_fits import content_of, pieces_of
+from truerisk.engines.running.kept_fits import decode_results, encode_results
 from truerisk.exceptions import BadStore, FitFailed, FitFailedWarning
 from truerisk.extend import Family, Request, Streams
 from truerisk.methods import KFold
-from truerisk.plan.extras.model_facts import ModelFacts, freedom_of
-from truerisk.study.values import pack, unpack
+from truerisk.plan.extras.model_facts import ModelFacts, get_degrees_of_freedom
+from truerisk.study.values import pack_result, unpack_result
 
 X, Y = tr.datasets.make_difficult(30, random_state=3)
 DATA = checked(X, Y)
@@ -49,16 +49,16 @@ class _Place:
     def __init__(self, keeper, place):
         self.keeper, self.place = keeper, place
 
-    def stored(self, fits):
+    def load_fits(self, fits):
         for (place, fit), packed in list(self.keeper.packed.items()):
             if place == self.place and fit in fits:
                 self.keeper.n_found += 1
-                yield fit, unpack(packed.text, packed.npy)
+                yield fit, unpack_result(packed.text, packed.npy)
 
-    def keep(self, fit, content, seconds):
+    def save_fit(self, fit, content, seconds):
         assert seconds >= 0
         self.keeper.n_added += 1
-        self.keeper.packed[self.place, fit] = pack(content)
+        self.keeper.packed[self.place, fit] = pack_result(content)
 
 
 class Moody(ClassifierMixin, BaseEstimator):
@@ -111,7 +111,7 @@ def same(a, b):
         and a.values.tobytes() == b.values.tobytes()
         and (a.answered == b.answered).all()
         and a.n_fits == b.n_fits
-        and np.array_equal(freedom_of(a), freedom_of(b))
+        and np.array_equal(get_degrees_of_freedom(a), get_degrees_of_freedom(b))
     )
 
 
@@ -130,15 +130,15 @@ def answered(case, keeper=None, **options):
 @pytest.mark.parametrize("only", [None, np.array([1, 0, 1, 1])], ids=["all", "only"])
 def test_stored_fits_change_no_bit_of_the_answers(case, only):
     """With an empty keeper, with half of the fits, with all of them, and without one."""
-    plain = answered(case, only=only)
+    plain = answered(case, candidate_by_fit=only)
     keeper = Dictionary()
-    assert same(answered(case, keeper, only=only), plain)
+    assert same(answered(case, keeper, candidate_by_fit=only), plain)
     whole = dict(keeper.packed)
     keeper.packed = {key: whole[key] for key in list(whole)[::2]}
     keeper.n_found = keeper.n_added = 0
-    assert same(answered(case, keeper, only=only), plain)
+    assert same(answered(case, keeper, candidate_by_fit=only), plain)
     assert (keeper.n_found, keeper.n_added) == (-(-len(whole) // 2), len(whole) // 2)
-    found = answered(case, keeper, only=only)
+    found = answered(case, keeper, candidate_by_fit=only)
     assert same(found, plain)
     assert keeper.n_found == -(-len(whole) // 2) + len(whole)
     assert (found.fit_seconds > 0).all()  # what the fits once took
@@ -214,9 +214,9 @@ def test_pieces_come_back():
         extra={"freedom": 2.5, "counts": (np.array([[1.0, 2.0]]),)},
         warnings=((ConvergenceWarning, "slow"),),
     )  # fmt: skip
-    content = content_of([piece, replace(piece, candidate=2, extra={})])
-    packed = pack(content)
-    first, second = pieces_of(unpack(packed.text, packed.npy), 3, (1, 2))
+    content = encode_results([piece, replace(piece, candidate=2, extra={})])
+    packed = pack_result(content)
+    first, second = decode_results(unpack_result(packed.text, packed.npy), 3, (1, 2))
     assert [np.asarray(a).tobytes() for a in first.answers] == [a.tobytes() for a in piece.answers]
     np.testing.assert_array_equal(first.extra["counts"][0], piece.extra["counts"][0])
     names = ("fit", "candidate", "fit_seconds", "answer_seconds", "warnings")
@@ -225,7 +225,7 @@ def test_pieces_come_back():
     assert second.candidate == 2
     assert "freedom" not in second.extra
     content["pieces"][0]["warned"] = [["antigravity:Up", "slow"]]
-    assert pieces_of(content, 3, (1, 2))[0].warnings == ((UserWarning, "slow"),)
+    assert decode_results(content, 3, (1, 2))[0].warnings == ((UserWarning, "slow"),)
 
 
 def _cut(content):
@@ -250,8 +250,8 @@ def test_stored_fits_that_were_changed_are_refused(change):
     keeper, case = Dictionary(), (Generic(), GaussianNB(), {"var_smoothing": [0.1, 1]}, LABELS)
     answered(case, keeper)
     key = next(key for key in keeper.packed if key[0][1] == (0,))
-    content = unpack(keeper.packed[key].text, keeper.packed[key].npy)
+    content = unpack_result(keeper.packed[key].text, keeper.packed[key].npy)
     change(content)
-    keeper.packed[key] = pack(content)
+    keeper.packed[key] = pack_result(content)
     with pytest.raises(BadStore, match="a stored fit"):
         answered(case, keeper)

@@ -13,7 +13,7 @@ import truerisk as tr
 from truerisk.contracts import RunOptions
 from truerisk.engines import SupportVectors
 from truerisk.engines.support_vectors import stepping
-from truerisk.engines.support_vectors.svm_steps import solve_problems
+from truerisk.engines.support_vectors.svm_steps import solve_binary_problems
 from truerisk.exceptions import FitFailed
 from truerisk.extend import ALL, Family, PlanBuilder, Request, Streams, Task
 from truerisk.methods import Bootstrap, KFold, LeaveOneOut, MonteCarlo, Nested, as_method
@@ -286,7 +286,7 @@ def test_svm_fails_as_svc_does():
 def test_svm_steps_that_overflow_end_without_a_number():
     """Nothing compared with what is not a number would ever end."""
     gram, one = np.full((4, 4), np.inf, dtype=np.float32), np.ones(4)
-    beta, intercept = solve_problems(
+    beta, intercept = solve_binary_problems(
         gram,
         np.diagonal(gram).astype(float),
         np.arange(4),
@@ -302,8 +302,8 @@ def test_svm_steps_that_overflow_end_without_a_number():
 
 
 def test_svm_is_compared_with_svc_to_the_last_bit(monkeypatch):
-    stepping.takes_the_same_steps.cache_clear()
-    assert stepping.takes_the_same_steps()
+    stepping.solver_matches_svc.cache_clear()
+    assert stepping.solver_matches_svc()
     solve = stepping.compute_decision_values
 
     def off(*arguments):
@@ -315,10 +315,10 @@ def test_svm_is_compared_with_svc_to_the_last_bit(monkeypatch):
     plan = KFold(2).plan(data, Streams(0))
     with monkeypatch.context() as patch:
         patch.setattr(stepping, "compute_decision_values", off)
-        stepping.takes_the_same_steps.cache_clear()
-        assert not stepping.takes_the_same_steps()
+        stepping.solver_matches_svc.cache_clear()
+        assert not stepping.solver_matches_svc()
         assert "takes other steps" in ENGINE.refuse(family, data, plan, LABEL)
-    stepping.takes_the_same_steps.cache_clear()
+    stepping.solver_matches_svc.cache_clear()
 
 
 TWO, THREE = drawn(20, 2, 2), drawn(21, 2, 3)

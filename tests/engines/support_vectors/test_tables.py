@@ -19,9 +19,9 @@ from tests.engines.support_vectors.test_svm import (
 )
 
 import truerisk as tr
-from truerisk.engines.prepared import OwnArithmetic
+from truerisk.engines.prepared import LearnerFitNeeded
 from truerisk.engines.support_vectors import stepping, svm_steps
-from truerisk.engines.support_vectors.svm import SparseRows, gamma_of
+from truerisk.engines.support_vectors.svm import SparseRows, resolve_gamma
 from truerisk.exceptions import FitFailed
 from truerisk.extend import Streams
 from truerisk.methods import KFold
@@ -121,13 +121,15 @@ def test_products_in_order_are_others_than_those_of_blas(of_differences):
     """So a sparse table has other last bits than the same dense one, and other labels near 0."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(37, 40)) * (rng.random((37, 40)) < 0.5)
-    mine = svm_steps.products_in_order(X[:20], X, of_differences=of_differences)
+    mine = svm_steps.sequential_inner_products(X[:20], X, of_differences=of_differences)
     part = (X[:20, None] - X) ** 2 if of_differences else X[:20, None] * X
     total = np.zeros((20, 37))
     for column in range(40):
         total += part[:, :, column]
     np.testing.assert_array_equal(mine, total)
-    assert (mine != svm_steps.products_between(X[:20], X, of_differences=of_differences)).any()
+    assert (
+        mine != svm_steps.inner_products_between(X[:20], X, of_differences=of_differences)
+    ).any()
 
 
 @pytest.mark.parametrize("make", [*FORMS, disordered])
@@ -138,7 +140,7 @@ def test_gamma_of_a_sparse_table_is_that_of_svc(make):
     table, times = make(X), rng.integers(1, 4, 30)
     every = sparse.csr_array(table)[np.repeat(np.arange(30), times)]
     theirs = SVC().fit(every, np.repeat(np.arange(30) % 2, times))
-    assert gamma_of(setting.get_params(), SparseRows.from_table(table), times) == theirs._gamma
+    assert resolve_gamma(setting.get_params(), SparseRows.from_table(table), times) == theirs._gamma
 
 
 def test_svm_leaves_what_svc_refuses_or_sums_otherwise_to_it():
@@ -148,10 +150,10 @@ def test_svm_leaves_what_svc_refuses_or_sums_otherwise_to_it():
     with pytest.raises(ValueError, match="int64"):
         SparseRows.from_table(X)
     twice = sparse.csr_matrix(([1.0, 2.0], [1, 1], [0, 2, 2]), shape=(2, 2))
-    with pytest.raises(OwnArithmetic, match="twice"):
+    with pytest.raises(LearnerFitNeeded, match="twice"):
         SparseRows.from_table(twice)
     level = sparse.csr_array(np.full((31, 3), 0.3))
-    assert gamma_of(SVC().get_params(), SparseRows.from_table(level), None) < 0
+    assert resolve_gamma(SVC().get_params(), SparseRows.from_table(level), None) < 0
     now_and_then = FunctionTransformer(lambda X: sparse.csr_array(X) if len(X) < 12 else X)
     pipe = make_pipeline(now_and_then, SVC())
     dense = np.random.default_rng(0).normal(size=(24, 3))
@@ -182,7 +184,7 @@ def test_svm_says_why_it_refuses_a_sparse_table(model, table, reason, monkeypatc
         assert reason in ENGINE.refuse(*given)
         return
     assert ENGINE.refuse(*given) is None
-    stepping.takes_the_same_steps_on_sparse.cache_clear()
+    stepping.solver_matches_svc_on_sparse.cache_clear()
     monkeypatch.setattr(stepping, "sparse_products", stepping.dense_products)
     assert "takes other steps" in ENGINE.refuse(*given)
-    stepping.takes_the_same_steps_on_sparse.cache_clear()
+    stepping.solver_matches_svc_on_sparse.cache_clear()

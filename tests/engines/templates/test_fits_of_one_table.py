@@ -12,11 +12,11 @@ from sklearn.preprocessing import StandardScaler
 import truerisk as tr
 from truerisk.engines import LinearDiscriminants, LogisticPaths
 from truerisk.engines.templates import fits_of_one_table
-from truerisk.engines.templates.fits_of_one_table import Samples, single_row_fits
+from truerisk.engines.templates.fits_of_one_table import WeightedFits, find_single_row_fits
 from truerisk.extend import ALL, PlanBuilder
 from truerisk.methods import Bootstrap, Nested, Swapping
-from truerisk.plan.extras.flips import flips_of
-from truerisk.testing.strategies import data_sets, plans
+from truerisk.plan.extras.flips import get_label_flips
+from truerisk.testing.strategies import any_plans, data_sets
 
 RNG = np.random.default_rng(0)
 EXACT = LogisticRegression(solver="newton-cholesky", tol=1e-9)
@@ -39,14 +39,14 @@ def problem(n=60, p=4, classes=2, in_line=False):
 def counted(monkeypatch):
     """How many fits were answered together, call by call."""
     found = []
-    some = Samples.some
+    some = WeightedFits.some
 
     def spied(*arguments):
         for batch in some(*arguments):
             found.append(len(batch.fits))
             yield batch
 
-    monkeypatch.setattr(Samples, "some", spied)
+    monkeypatch.setattr(WeightedFits, "some", spied)
     return found
 
 
@@ -240,7 +240,7 @@ def test_single_row_fits_leave_out_or_flip_the_row_that_they_are_asked_about():
     builder.ask((ALL, (two,)), (two, ()))  # two left out
     builder.ask((two, (one,)), (one, ()))  # not from all rows
     builder.ask((ALL, ()), (ALL, ()))  # nothing changed
-    single, row = single_row_fits(builder.build())
+    single, row = find_single_row_fits(builder.build())
     assert single.tolist() == [True, True] + [False] * 7
     assert row.tolist() == [3, 3] + [-1] * 7
     asked_twice = PlanBuilder(5)
@@ -248,19 +248,19 @@ def test_single_row_fits_leave_out_or_flip_the_row_that_they_are_asked_about():
     for block in blocks:
         asked_twice.ask((ALL, (block,)), (block, ()))
     asked_twice.ask((ALL, (blocks[2],)), (ALL, ()), part="all")
-    found = single_row_fits(asked_twice.build())[0]
+    found = find_single_row_fits(asked_twice.build())[0]
     assert found.tolist() == [True, True, False, True, True]
 
 
 @settings(deadline=None, max_examples=25)
 @given(st.data())
 def test_single_row_fits_of_any_plan_lack_or_flip_one_row(data):
-    plan = data.draw(plans(data.draw(data_sets())))
-    single, row = single_row_fits(plan)
+    plan = data.draw(any_plans(data.draw(data_sets())))
+    single, row = find_single_row_fits(plan)
     for fit in np.flatnonzero(single):
         rows, counts = plan.train_rows(int(fit))
         missing = np.setdiff1d(np.arange(plan.n_rows), rows)
-        changed = np.concatenate([missing, flips_of(plan, int(fit))[0]])
+        changed = np.concatenate([missing, get_label_flips(plan, int(fit))[0]])
         assert changed.tolist() == [row[fit]]
         assert counts is None
         for question in np.flatnonzero(plan.fit == fit):

@@ -141,25 +141,25 @@ def test_turned_rows_keep_lengths_and_inner_products(kind, p, about):
         X, T = X * np.logspace(-8, 3, p), T * np.logspace(-8, 3, p)
     before = X.copy(), T.copy()
     found = about(X)
-    inside, across = found.turn(T)
+    inside, across = found.rotate(T)
     assert (before[0] == X).all()
     assert (before[1] == T).all()
     centre = X.mean(axis=0) if about is rotate_about_mean else np.zeros(p)
     every = np.vstack([X - centre, T - centre, -centre])
-    here = np.vstack([found.shown, inside, found.origin])
+    here = np.vstack([found.train_rows, inside, found.origin])
     assert here.shape[1] == (13 if about is rotate_about_mean else 12)
     largest = np.abs(X - centre).max() * np.abs(X).max() * p
     near = {"rtol": 1e-9, "atol": 1e-12 * largest}
-    np.testing.assert_allclose(found.shown @ here.T, (X - centre) @ every.T, **near)
+    np.testing.assert_allclose(found.train_rows @ here.T, (X - centre) @ every.T, **near)
     squares = (inside**2).sum(axis=1) + across**2
     np.testing.assert_allclose(squares, ((T - centre) ** 2).sum(axis=1), rtol=1e-9)
     assert found.n_features == p
-    back = found.shown @ found.directions.T
+    back = found.train_rows @ found.directions.T
     np.testing.assert_allclose(back, X - centre, atol=1e-12 * np.abs(X).max())
 
 
 def test_turned_rows_of_the_span_have_nothing_across():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(6, 40))
-    _, across = rotate_about_mean(X).turn(np.vstack([X[:3].mean(axis=0), rng.normal(size=40)]))
+    _, across = rotate_about_mean(X).rotate(np.vstack([X[:3].mean(axis=0), rng.normal(size=40)]))
     assert across[0] < 1e-6 < 1 < across[1]

@@ -10,7 +10,12 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk.engines.trees import recipes
 from truerisk.engines.trees.compiled import grow_trees
-from truerisk.engines.trees.recipes import equality_gap, recipe_of, same_tree, splitter_seed
+from truerisk.engines.trees.recipes import (
+    equality_gap,
+    is_same_tree,
+    resolve_tree_settings,
+    splitter_seed,
+)
 
 OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)  # their least gap is 0
 NODES = ("children_left", "children_right", "feature", "threshold", "impurity")
@@ -22,24 +27,26 @@ USUAL = DecisionTreeClassifier().get_params()
     [(None, 10), ("sqrt", 3), ("log2", 3), (4, 4), (12, 12), (0.35, 3), (0.01, 1), (1.0, 10)],
 )
 def test_recipe_tries_as_many_columns_as_scikit_learn(features, n_tried):
-    recipe = recipe_of({**USUAL, "max_features": features}, 10)
+    recipe = resolve_tree_settings({**USUAL, "max_features": features}, 10)
     X, y = np.random.default_rng(0).normal(size=(20, 10)), np.arange(20) % 2
-    assert recipe.n_tried == n_tried
+    assert recipe.n_tried_columns == n_tried
     assert n_tried == DecisionTreeClassifier(max_features=features).fit(X, y).max_features_
 
 
 def test_recipe_limits_are_shares_of_rows_rounded_up_or_numbers():
     shares = {"min_samples_split": 0.25, "min_samples_leaf": 0.1, "min_weight_fraction_leaf": 0.5}
-    limits = recipe_of({**USUAL, **shares}, 3).limits(33)
-    assert (limits.min_split_rows, limits.min_leaf_rows, limits.weight_leaf) == (9, 4, 16.5)
-    limits = recipe_of({**USUAL, "min_samples_split": 7, "max_depth": 3}, 3).limits(33)
+    limits = resolve_tree_settings({**USUAL, **shares}, 3).growth_limits(33)
+    assert (limits.min_split_rows, limits.min_leaf_rows, limits.min_leaf_weight) == (9, 4, 16.5)
+    limits = resolve_tree_settings(
+        {**USUAL, "min_samples_split": 7, "max_depth": 3}, 3
+    ).growth_limits(33)
     assert (limits.min_split_rows, limits.min_leaf_rows, limits.depth) == (7, 1, 3)
 
 
 def test_recipe_starts_from_what_the_splitter_draws():
     assert splitter_seed(7) == np.random.RandomState(7).randint(0, 2**31 - 1)
-    assert recipe_of({**USUAL, "random_state": np.int64(3)}, 2).seed == 3
-    assert recipe_of(USUAL, 2).seed is None
+    assert resolve_tree_settings({**USUAL, "random_state": np.int64(3)}, 2).seed == 3
+    assert resolve_tree_settings(USUAL, 2).seed is None
 
 
 @pytest.mark.parametrize(
@@ -74,17 +81,22 @@ def test_recipe_starts_from_what_the_splitter_draws():
 )
 def test_recipe_leaves_other_settings_to_scikit_learn(more):
     """What another builder grows, what is out of range, and parameters of other releases."""
-    assert recipe_of(USUAL, 5) is not None
-    assert recipe_of({**USUAL, **more}, 5) is None
+    assert resolve_tree_settings(USUAL, 5) is not None
+    assert resolve_tree_settings({**USUAL, **more}, 5) is None
 
 
 def test_recipe_needs_every_parameter_of_its_own_kind_of_tree():
-    assert recipe_of({k: v for k, v in USUAL.items() if k != "monotonic_cst"}, 5) is None
+    assert (
+        resolve_tree_settings({k: v for k, v in USUAL.items() if k != "monotonic_cst"}, 5) is None
+    )
     usual = DecisionTreeRegressor().get_params()
-    assert recipe_of(usual, 5, is_regression=True).criterion == "squared_error"
-    assert recipe_of({**usual, "criterion": "absolute_error"}, 5, is_regression=True) is None
-    assert recipe_of(usual, 5) is None
-    assert recipe_of(USUAL, 5, is_regression=True) is None
+    assert resolve_tree_settings(usual, 5, is_regression=True).criterion == "squared_error"
+    assert (
+        resolve_tree_settings({**usual, "criterion": "absolute_error"}, 5, is_regression=True)
+        is None
+    )
+    assert resolve_tree_settings(usual, 5) is None
+    assert resolve_tree_settings(USUAL, 5, is_regression=True) is None
 
 
 @pytest.fixture(autouse=True)
@@ -170,7 +182,7 @@ def test_closeness_is_none_without_the_compiled_module_or_for_another_shape(monk
     model = DecisionTreeClassifier().fit([[0], [1]], [0, 1])
     names = (*NODES, "weighted_n_node_samples")
     stump = SimpleNamespace(**{name: np.zeros(1) for name in names}, counts=np.ones((1, 2)))
-    assert not same_tree(stump, model.tree_)
-    monkeypatch.setattr(recipes, "available", lambda: False)
+    assert not is_same_tree(stump, model.tree_)
+    monkeypatch.setattr(recipes, "is_available", lambda: False)
     monkeypatch.setattr(DecisionTreeClassifier, "fit", None)  # no tree is fitted for it
     assert equality_gap("gini") is None

@@ -36,7 +36,7 @@ from tests.support.fitted_once import fitted_once
 import truerisk as tr
 from truerisk.contracts import RunOptions
 from truerisk.engines import Ensembles, Generic
-from truerisk.engines.trees.packages import CATBOOST, LIGHTGBM, XGBOOST, package_of
+from truerisk.engines.trees.packages import CATBOOST, LIGHTGBM, XGBOOST, find_package
 from truerisk.extend import Family, Request, Streams
 from truerisk.methods import Nested, as_method
 from truerisk.testing import engine_checks
@@ -94,7 +94,7 @@ def same(model, data, response, method="3-fold", grid=None):
     path = "max_iter" if "Hist" in type(model).__name__ else "n_estimators"
     family = Family.from_grid(model, grid or {path: SIZES})
     n_fits = as_method(method).plan(data, Streams(1)).n_fits
-    some = RunOptions(seed=4, only=np.arange(n_fits) % len(SIZES))
+    some = RunOptions(seed=4, candidate_by_fit=np.arange(n_fits) % len(SIZES))
     for run in (RunOptions(seed=4), some)[: 2 if response in ("label", "value") else 1]:
         assert np.array_equal(*both(family, data, method, Request(response), run))
 
@@ -327,7 +327,7 @@ def test_package_is_refused_by_setting_parameter_and_fit_parameter(
 
 def test_package_is_known_by_its_class():
     """A class of that name elsewhere is none, nor one whose package is not imported."""
-    assert package_of(XGBRegressor()) is None
+    assert find_package(XGBRegressor()) is None
     assert "not one that it reads" in Ensembles().refuse(*asked(XGBRegressor()))
 
 
@@ -360,8 +360,8 @@ SETTINGS = [
     ("refuse", "given", "why"),
     [
         *((package.setting_refusal, [setting], why) for package, setting, why in SETTINGS),
-        (XGBOOST.param_refusal, [{"model__sample_weight": 1}, "model__"], None),
-        (LIGHTGBM.param_refusal, [{"init_model": 1}, ""], "init_model of fit"),
+        (XGBOOST.fit_param_refusal, [{"model__sample_weight": 1}, "model__"], None),
+        (LIGHTGBM.fit_param_refusal, [{"init_model": 1}, ""], "init_model of fit"),
     ],
 )
 def test_package_says_which_settings_look_at_the_number_of_trees(refuse, given, why):

@@ -21,7 +21,7 @@ import truerisk as tr
 from truerisk.contracts import RunOptions
 from truerisk.core.progress import listen
 from truerisk.engines import Generic, Trees
-from truerisk.engines.settings import groups_along
+from truerisk.engines.settings import group_candidates
 from truerisk.engines.trees import growing
 from truerisk.engines.trees.growing import tree_builder_for
 from truerisk.engines.trees.recipes import equality_gap
@@ -49,7 +49,7 @@ METHODS = {
 def builder(family, data, method="3-fold", run=None, response="label"):
     """What grows the trees of this plan; None where scikit-learn does."""
     plan, run = as_method(method).plan(data, Streams(1)), run or RunOptions(seed=4)
-    groups = groups_along(family, ["ccp_alpha"])
+    groups = group_candidates(family, ["ccp_alpha"])
     return tree_builder_for(groups, family, data, plan, Request(response), run)
 
 
@@ -59,7 +59,9 @@ def require_equal(family, data, method="3-fold", response="label", seed=4, run=N
     run = run or RunOptions(seed=seed)
     assert builder(family, data, method, run, response) is not None
     ours = Trees().run(family, data, plan, request, run)
-    theirs = Generic().run(family, data, plan, request, RunOptions(seed=seed, only=run.only))
+    theirs = Generic().run(
+        family, data, plan, request, RunOptions(seed=seed, candidate_by_fit=run.candidate_by_fit)
+    )
     assert ours.values.dtype == theirs.values.dtype
     assert np.array_equal(ours.values, theirs.values)
     assert (ours.n_fits, ours.fit_seconds.shape) == (theirs.n_fits, theirs.fit_seconds.shape)
@@ -102,7 +104,7 @@ def test_grown_trees_of_any_setting_and_plan_equal_fits(task, name, response):
         response = "score"
     n_fits = as_method(METHODS[name]).plan(data, Streams(seed)).n_fits
     for only in (None, np.arange(n_fits) % len(family)):
-        run = RunOptions(seed=seed, only=only)
+        run = RunOptions(seed=seed, candidate_by_fit=only)
         ours = require_equal(family, data, METHODS[name], response, seed, run)
         assert (ours.fit_seconds > 0).all()
         assert (ours.answer_seconds > 0).all()
@@ -353,7 +355,7 @@ def test_growing_fits_no_model_and_without_it_numbers_are_the_same(monkeypatch, 
     if reason == "disagrees":
         monkeypatch.setattr(growing, "equality_gap", lambda criterion: None)
     if reason == "not compiled":
-        monkeypatch.setattr("truerisk.kernels.attempt", lambda: (None, "none"))
+        monkeypatch.setattr("truerisk.kernels.import_native", lambda: (None, "none"))
         equality_gap.cache_clear()
     found = curve()
     if reason == "not compiled":

@@ -55,7 +55,7 @@ def same(family, data, method, response):
     plan, request = as_method(method).plan(data, Streams(1)), Request(response)
     assert Trees().refuse(family, data, plan, request) is None
     only = np.arange(plan.n_fits) % len(family)
-    for run in (RunOptions(seed=4), RunOptions(seed=4, only=only)):
+    for run in (RunOptions(seed=4), RunOptions(seed=4, candidate_by_fit=only)):
         ours = Trees().run(family, data, plan, request, run)
         theirs = Generic().run(family, data, plan, request, run)
         assert ours.values.dtype == theirs.values.dtype

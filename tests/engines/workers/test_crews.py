@@ -23,9 +23,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 import truerisk as tr
 from truerisk.engines.running.executors import run_batches
 from truerisk.engines.workers import parcels
-from truerisk.engines.workers.crews import Shared
+from truerisk.engines.workers.crews import SharedCall
 from truerisk.engines.workers.parcels import Payload, run_payload
-from truerisk.engines.workers.processes import reusable_workers
+from truerisk.engines.workers.processes import get_reusable_pool
 from truerisk.exceptions import FitFailed
 
 X = np.random.default_rng(0).normal(size=(60_000, 10))
@@ -91,11 +91,11 @@ def test_worker_that_someone_kills_costs_its_batch_only():
     def kill():
         for _ in range(2):
             time.sleep(0.5)
-            pids = list(reusable_workers(2)._processes or {})
+            pids = list(get_reusable_pool(2)._processes or {})
             if pids:
                 os.kill(pids[0], signal.SIGKILL)
 
-    reusable_workers(2).submit(int).result()
+    get_reusable_pool(2).submit(int).result()
     threading.Thread(target=kill).start()
     found = dict(run_batches(2, _nap, (1,), [0.1] * 30))
     assert found == dict.fromkeys(range(30), 1)
@@ -164,7 +164,7 @@ def test_threads_of_models_share_the_cores_with_other_workers(workers, own, ther
         monkeypatch.delenv(name, raising=False)
     for name, value in own.items():
         monkeypatch.setenv(name, value)
-    found = reusable_workers(workers).submit(about_threads).result()
+    found = get_reusable_pool(workers).submit(about_threads).result()
     assert found == found | there
     assert about_threads() == dict.fromkeys(THREADS) | own
 
@@ -187,7 +187,7 @@ def lies_mapped(array):
 
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_parcel_maps_a_large_array_and_is_opened_once(folder, order):
-    parcel = Payload(Shared(looked_at, (np.asarray(LARGE, order=order),)))
+    parcel = Payload(SharedCall(looked_at, (np.asarray(LARGE, order=order),)))
     content = parcels.open_payload(parcel.path)
     parcel.remove()
     assert not any(folder.iterdir())
@@ -195,8 +195,8 @@ def test_parcel_maps_a_large_array_and_is_opened_once(folder, order):
     assert rows.tolist() == LARGE[[3, 1]].tolist()
     assert mapped
     assert parcels.open_payload(parcel.path) is content
-    assert parcels.path_of(content.parts[0]) == parcel.path
-    assert parcels.path_of(LARGE) is None
+    assert parcels.find_payload_path(content.shared_arguments[0]) == parcel.path
+    assert parcels.find_payload_path(LARGE) is None
 
 
 def test_parcel_gives_frames_and_sparse_matrices_as_they_were(folder):
@@ -205,7 +205,7 @@ def test_parcel_gives_frames_and_sparse_matrices_as_they_were(folder):
     frame = pd.DataFrame(LARGE).assign(word=words)
     table = pl.DataFrame({"a": LARGE[:, 0], "word": words.tolist()})
     matrix = sparse.csr_matrix(LARGE)
-    parcel = Payload(Shared(lambda *given: given[:-1], (frame, table, matrix)))
+    parcel = Payload(SharedCall(lambda *given: given[:-1], (frame, table, matrix)))
     one, two, three = run_payload(parcel.path, None)
     pd.testing.assert_frame_equal(one, frame)
     assert two.equals(table)
@@ -219,7 +219,7 @@ def written_to(table, batch):
 
 
 def test_parcel_stays_as_it_was_where_a_model_writes_into_it(folder):
-    parcel = Payload(Shared(written_to, (LARGE,)))
+    parcel = Payload(SharedCall(written_to, (LARGE,)))
     before = Path(parcel.path).read_bytes()
     assert run_payload(parcel.path, 0.0) == 0.0
     assert Path(parcel.path).read_bytes() == before

@@ -71,10 +71,10 @@ def test_cluster_tells_of_a_result_that_went_with_its_holder(cluster, monkeypatc
         raise FutureCancelledError("_run_sent", "its holder died")
 
     crew = dask_cluster.Cluster(cluster.address, FitFailed)
-    crew.share(crews.Shared(_plus, (1.0,)))
+    crew.send_shared_call(crews.SharedCall(_plus, (1.0,)))
     monkeypatch.setattr(Client, "_gather", lost)
     error = crew.submit(2.0).exception(timeout=20)
-    assert crew.deaths(error) == 1
+    assert crew.count_deaths(error) == 1
     crew.close()
 
 
@@ -88,7 +88,7 @@ def test_cluster_keeps_what_is_sent_anew_when_it_lets_go_of_the_former(cluster, 
         (held.append if message["op"] == "client-releases-keys" else partial(send, client))(message)
 
     crew = dask_cluster.Cluster(cluster.address, FitFailed)
-    crew.share(crews.Shared(_plus, (1.0,)))
+    crew.send_shared_call(crews.SharedCall(_plus, (1.0,)))
     assert crew.submit(2.0).result(20) == 3.0
     monkeypatch.setattr(Client, "_send_to_scheduler", hold)
     crew.replace()

@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import pytest
 
 from truerisk.engines.running.executors import run_batches
-from truerisk.engines.workers.processes import done_of, uninterrupted
+from truerisk.engines.workers.processes import delay_signals, wait_for_futures
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 
@@ -49,26 +49,26 @@ def test_uninterrupted_block_has_every_signal_heard_with_its_frame():
 
 
 def _both_signals():
-    with uninterrupted():
+    with delay_signals():
         ctrl_c()
         signal.raise_signal(signal.SIGTERM)
 
 
 def _two_blocks(steps):
-    with uninterrupted():
-        with uninterrupted():
+    with delay_signals():
+        with delay_signals():
             ctrl_c()
             steps.append("inner")
         steps.append("outer")
 
 
 def _two_blocks_in_peace():
-    with uninterrupted(), uninterrupted():
+    with delay_signals(), delay_signals():
         pass
 
 
 def _block_that_fails():
-    with uninterrupted():
+    with delay_signals():
         ctrl_c()
         raise ValueError("of the block")
 
@@ -78,7 +78,7 @@ def test_done_of_hears_ctrl_c_and_lets_go_of_the_future():
     future = Future()
     threading.Timer(0.3, ctrl_c).start()
     with pytest.raises(KeyboardInterrupt):
-        done_of([future])
+        wait_for_futures([future])
     setter = threading.Thread(target=future.set_result, args=(1,), daemon=True)
     setter.start()
     setter.join(10)
@@ -90,11 +90,11 @@ def test_done_of_waits_for_the_first_for_all_or_for_seconds():
     done = Future()
     done.set_result(1)
     open_ = Future()
-    assert done_of([]) == set()
-    assert done_of([done, open_]) == {done}
-    assert done_of([open_], 0.15) == set()
-    assert done_of([done, open_], 0.15, waits_for_all=True) == {done}
-    assert done_of([done], waits_for_all=True) == {done}
+    assert wait_for_futures([]) == set()
+    assert wait_for_futures([done, open_]) == {done}
+    assert wait_for_futures([open_], 0.15) == set()
+    assert wait_for_futures([done, open_], 0.15, waits_for_all=True) == {done}
+    assert wait_for_futures([done], waits_for_all=True) == {done}
 
 
 AT_STEP = """
@@ -199,9 +199,9 @@ def test_deafness_outlasts_what_a_pool_begins_first():
     script = """
 import signal
 from multiprocessing import resource_tracker
-from truerisk.engines.workers.processes import started_without_ctrl_c
+from truerisk.engines.workers.processes import block_ctrl_c
 
-with started_without_ctrl_c():
+with block_ctrl_c():
     resource_tracker.ensure_running()
     assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 """

@@ -148,7 +148,7 @@ def test_class_errors_have_the_mean_of_students_t(alpha, h, nu, tail, within):
 
 def test_class_errors_joined_have_the_moments_that_each_has():
     parts = [of_rows("proper", rows, SLOPE, START, s) for rows, s in ((MINUS, -1), (PLUS, 1))]
-    both = ClassErrors.joined(parts)
+    both = ClassErrors.concatenate(parts)
     assert both.mean().tolist() == [float(part.mean()[0]) for part in parts]
     each = [float(part.variance()[0]) for part in parts]
     np.testing.assert_allclose(both.variance(), each, rtol=1e-11)  # sums of other lengths

@@ -17,7 +17,7 @@ from truerisk.extend import Answers, Refusal, Terms
 from truerisk.losses.loss_words import as_loss
 from truerisk.methods import KFold
 from truerisk.methods.parts.averages import split_risks
-from truerisk.plan.builder import split_plan
+from truerisk.plan.builder import plan_from_splits
 from truerisk.selection import Minimum
 
 N = 41
@@ -31,7 +31,7 @@ DATA = checked(X, Y)
 
 
 def plan_of(folds=FOLDS):
-    return split_plan(N, [(ROWS[folds != k], ROWS[folds == k]) for k in np.unique(folds)])
+    return plan_from_splits(N, [(ROWS[folds != k], ROWS[folds == k]) for k in np.unique(folds)])
 
 
 def averaged(plan, values, loss, average, data=DATA, terms=TERMS):
@@ -78,7 +78,7 @@ def test_average_auc_is_of_each_fold_or_of_all_answers(average):
 
 def test_average_gives_a_row_tested_often_the_mean_of_its_losses():
     rows = np.r_[0:6, 4:10]
-    plan = split_plan(N, [(ROWS[10:], rows[:6]), (ROWS[10:], rows[6:])])
+    plan = plan_from_splits(N, [(ROWS[10:], rows[:6]), (ROWS[10:], rows[6:])])
     values = RNG.integers(2, size=(1, 12))
     (found,) = averaged(plan, values, None, "pooled")
     wrong = (values[0] != Y[rows]).astype(float)

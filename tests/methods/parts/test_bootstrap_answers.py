@@ -10,7 +10,7 @@ from tests.support.data import checked
 from truerisk.extend import Refusal
 from truerisk.losses import AUC, Absolute, Brier, Cost, Log, Squared, ZeroOne
 from truerisk.losses.loss_words import as_loss
-from truerisk.methods.parts.bootstrap_answers import directions, jackknife_error, no_information
+from truerisk.methods.parts.bootstrap_answers import jackknife_error, no_information, oob_influences
 
 RNG = np.random.default_rng(0)
 N = 17
@@ -92,7 +92,7 @@ def test_directions_are_derivatives_of_err_1():
 
     of_rows = (losses * missed).sum(axis=0) / missed.sum(axis=0)
     asked, of_samples = missed.any(axis=1), (losses * missed).sum(axis=1) / n
-    found = directions(times[asked], of_rows, of_samples[asked], len(samples))
+    found = oob_influences(times[asked], of_rows, of_samples[asked], len(samples))
     even = np.full(n, 1 / n)
     for i in range(n):
         towards = step * (np.eye(n)[i] - even)
@@ -116,7 +116,7 @@ def test_jackknife_error_takes_the_noise_of_the_samples_off():
         losses = effect + 0.05 * (times @ np.linspace(-1, 1, n))[:, None]
         of_rows = (losses * missed).sum(axis=0) / missed.sum(axis=0)
         of_samples = (losses * missed).sum(axis=1) / n
-        plain = (directions(times, of_rows, of_samples, n_samples) ** 2).sum()
+        plain = (oob_influences(times, of_rows, of_samples, n_samples) ** 2).sum()
         return plain, (jackknife_error(times, of_rows, of_samples, n_samples) or 0.0) ** 2
 
     few, many = np.mean([variances(60) for _ in range(300)], axis=0), variances(40_000)

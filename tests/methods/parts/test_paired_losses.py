@@ -28,8 +28,8 @@ def test_paired_losses_add_up_to_the_risks(method, loss):
     """Folds of unequal size, repeated tests, rows tested by chance: the shares make it the risk."""
     found = curve(cv=method, scoring=loss)
     paired = found.comparable.losses()
-    assert paired.shares.sum() == pytest.approx(1)
-    np.testing.assert_allclose(paired.losses @ paired.shares, found.values)
+    assert paired.row_weights.sum() == pytest.approx(1)
+    np.testing.assert_allclose(paired.losses @ paired.row_weights, found.values)
     assert found.best_params in found.best_set()
 
 
@@ -38,7 +38,7 @@ def test_paired_losses_of_scores_are_influences(loss):
     """The same as a further score of another loss; the mean of the rows is 1 − score."""
     found = curve(scoring=["zero-one", loss], cv="5-fold").scores[loss]
     paired = found.comparable.losses()
-    np.testing.assert_allclose(paired.losses @ paired.shares, 1 - found.values)
+    np.testing.assert_allclose(paired.losses @ paired.row_weights, 1 - found.values)
     own = curve(scoring=loss, cv="5-fold")
     assert found.best_set(0.8) == own.best_set(0.8)
     assert own.best_params in own.best_set(0.8)
@@ -49,8 +49,8 @@ def test_paired_losses_have_the_weights_and_groups_of_the_rows():
     given = {"sample_weight": weights, "groups": groups, "cv": "5-fold"}
     found = tr.risk_curve(LogisticRegression(), {"C": [0.01, 1.0, 100.0]}, X, Y, **given)
     paired = found.comparable.losses()
-    np.testing.assert_allclose(paired.losses @ paired.shares, found.values)
-    np.testing.assert_allclose(paired.shares, weights / weights.sum())
+    np.testing.assert_allclose(paired.losses @ paired.row_weights, found.values)
+    np.testing.assert_allclose(paired.row_weights, weights / weights.sum())
     assert paired.groups.tolist() == groups.tolist()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from truerisk import extend
-from truerisk.contracts import by_rule
+from truerisk.contracts import choose_by_rule
 from truerisk.selection import as_rule
 
 
@@ -34,4 +34,4 @@ def test_choice_by_rule_lets_ranks_decide_where_all_have_one_and_no_error_counts
 
     The rule 1-se adds a standard error to a risk, so it does not use ranks, whose scale differs.
     """
-    assert by_rule(tested, as_rule(word)) == best
+    assert choose_by_rule(tested, as_rule(word)) == best

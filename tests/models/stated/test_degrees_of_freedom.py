@@ -26,9 +26,9 @@ from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from truerisk.extend import Refusal
-from truerisk.models.builders import Size, lasso
+from truerisk.models.builders import DataSize, lasso
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
-from truerisk.models.stated.freedom_of_regressions import rank_of
+from truerisk.models.stated.freedom_of_regressions import numerical_rank
 from truerisk.testing.toy_learners import NearestMean
 
 RNG = np.random.default_rng(0)
@@ -88,7 +88,7 @@ def test_degrees_of_freedom_of_a_lasso_count_what_is_not_zero(model):
     assert degrees_of_freedom(fitted, X) == count == pytest.approx(trace(model), abs=1e-4)
     for strong in (Lasso(1e6), ElasticNet(1e6)):  # the intercept is left
         assert degrees_of_freedom(strong.fit(X, Y), X) == 1
-    assert rank_of(np.empty((3, 0))) == 0
+    assert numerical_rank(np.empty((3, 0))) == 0
 
 
 ROWS = np.random.default_rng(0).normal(size=(12, 2))
@@ -144,7 +144,7 @@ def test_degrees_of_freedom_of_a_pipeline_are_those_of_its_last_step():
 
 
 def test_degrees_of_freedom_of_a_scaled_target():
-    model, grid = lasso.build("regression", Size(20, 4, 0))
+    model, grid = lasso.build("regression", DataSize(20, 4, 0))
     model.set_params(regressor__alpha=grid["regressor__alpha"][3]).fit(WIDE, TARGET)
     count = np.count_nonzero(model.regressor_.coef_) + 1
     assert degrees_of_freedom(model, WIDE) == count

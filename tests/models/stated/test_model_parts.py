@@ -8,12 +8,12 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from truerisk.models.stated.model_parts import coefficients_of, releases_of
+from truerisk.models.stated.model_parts import extract_coefficients, package_versions
 
 
 def given(line, X):
     """As they stand, of the second class."""
-    return coefficients_of(line, X, of_first_class=False)
+    return extract_coefficients(line, X, of_first_class=False)
 
 
 def test_coefficients_of_one_line():
@@ -27,7 +27,7 @@ def test_coefficients_of_one_line():
     assert given(SimpleNamespace(coef_=line.coef_), X) == {}
     assert given(line, np.zeros((4, 3))) == {}
     assert given(SimpleNamespace(), X) == {}
-    turned = coefficients_of(line, X, of_first_class=True)
+    turned = extract_coefficients(line, X, of_first_class=True)
     assert str(turned) == "{'intercept': -3.0, 'column 0': -1.0, 'column 1': 0.0}"
 
 
@@ -37,5 +37,5 @@ def test_releases_of_a_model_name_its_packages(monkeypatch):
     package = SimpleNamespace(__version__="0.28", Cox=kind)
     monkeypatch.setitem(sys.modules, "sksurv", package)
     own = type("Own", (StandardScaler,), {"__module__": "own"})
-    told = releases_of(make_pipeline(StandardScaler(), own(), kind()))
+    told = package_versions(make_pipeline(StandardScaler(), own(), kind()))
     assert told == {"sksurv": "0.28"}

@@ -36,9 +36,9 @@ class Says(Ridge):
 def question(**options):
     return ModelQuantity(
         "weigh",
-        own=lambda model, X, word: (word, model.weigh(X), X.sum()),
+        call_own_method=lambda model, X, word: (word, model.weigh(X), X.sum()),
         formulas=TABLE,
-        unknown=lambda model, *_: f"{type(model).__name__} is unknown",
+        fallback=lambda model, *_: f"{type(model).__name__} is unknown",
         **options,
     )
 
@@ -70,7 +70,7 @@ SEARCH = GridSearchCV(Ridge(), {"alpha": [5.0]}, cv=2).fit(X, NUMBERS)
             ("word", 3.0, X[:1].sum()),
             id="rows made otherwise",
         ),
-        pytest.param(SEARCH, {"into_searches": True}, ("word", 5.0, X.sum()), id="search"),
+        pytest.param(SEARCH, {"uses_best_estimator": True}, ("word", 5.0, X.sum()), id="search"),
     ],
 )
 def test_question_is_answered_by_the_formula_or_the_own_method(model, options, answer):
@@ -83,7 +83,7 @@ def test_question_refuses_any_other_class(model):
     """A subclass of the same name is of another class; what is not a sentence is an answer."""
     with pytest.raises(Refusal, match=f"^{type(model).__name__} is unknown$"):
         question()(model, X, "word")
-    asked = ModelQuantity("weigh", own=None, formulas={}, unknown=lambda model, X: 7)
+    asked = ModelQuantity("weigh", call_own_method=None, formulas={}, fallback=lambda model, X: 7)
     assert asked(model, X) == 7
 
 

@@ -10,7 +10,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from truerisk.models import IntervalClassifier
-from truerisk.models.stated.question import rows_behind
+from truerisk.models.stated.question import count_supporting_rows
 
 X = np.array([0.0, 1, 1, 3, 4, 8])[:, None]
 Y = np.array([0, 0, 0, 0, 1, 1])
@@ -42,7 +42,7 @@ class Own(LogisticRegression):
 )
 def test_rows_behind_a_probability(model, rows) -> None:
     """Neighbours with a weight, rows of the leaf or the interval, else all rows of the fit."""
-    assert rows_behind(model.fit(X, Y), X, len(Y)).tolist() == rows
+    assert count_supporting_rows(model.fit(X, Y), X, len(Y)).tolist() == rows
     if rows in ([3] * 6, [4, 4, 4, 4, 2, 2]):  # the probabilities are shares of these rows
         counts = rows * model.predict_proba(X)[:, 1]
         assert counts == pytest.approx(counts.round(), abs=1e-12)

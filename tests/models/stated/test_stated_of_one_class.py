@@ -25,8 +25,8 @@ import truerisk as tr
 from truerisk.extend import Refusal
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 from truerisk.models.stated.linear_rule import linear_rule
-from truerisk.models.stated.question import rows_behind
-from truerisk.models.stated.without_a_row import taken_out
+from truerisk.models.stated.question import count_supporting_rows
+from truerisk.models.stated.without_a_row import predict_leave_one_out
 
 CLASSES, WORDS = np.array([0, 1]), {True: ("aic", "gcv", "cp", "alo"), False: ("aic", "bic", "alo")}
 
@@ -51,7 +51,7 @@ def stated(model, y):
     for say in (
         lambda: degrees_of_freedom(model, X),
         lambda: linear_rule(model, X, CLASSES if len(np.unique(y)) == 2 else None),
-        lambda: taken_out(model, X, y, None),
+        lambda: predict_leave_one_out(model, X, y, None),
     ):
         try:
             found.append(say())
@@ -72,7 +72,7 @@ def test_stated_of_a_look_alike_is_nothing(name, change):
     )
     assert stated(Contrary([("last", LEARNERS[name])]).fit(X, y), y) == [None, None, None]
     if name in CLASSIFIERS:
-        assert (rows_behind(model, X[:3], len(X)) == len(X)).all()
+        assert (count_supporting_rows(model, X[:3], len(X)) == len(X)).all()
         assert stated(Searched(LEARNERS[name], {}, cv=2).fit(X, y), y) == [None, None, None]
 
 

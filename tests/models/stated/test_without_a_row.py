@@ -21,7 +21,7 @@ from truerisk.models import LogisticPath
 from truerisk.models.stated.without_a_row import (
     leave_one_out_log_odds,
     leave_one_out_predictions,
-    taken_out,
+    predict_leave_one_out,
 )
 
 RNG = np.random.default_rng(0)
@@ -38,7 +38,7 @@ WEIGHTS = RNG.uniform(0.5, 2.0, 30)
 @pytest.mark.parametrize("weights", [None, WEIGHTS])
 def test_taken_out_of_squared_loss_is_exact(model, weights):
     y = LABELS if isinstance(model, RidgeClassifier) else NUMBERS
-    found = taken_out(model.fit(X, y, sample_weight=weights), X, y, weights)
+    found = predict_leave_one_out(model.fit(X, y, sample_weight=weights), X, y, weights)
     for i in range(30):
         rest = np.delete(np.arange(30), i)
         model.fit(X[rest], y[rest], sample_weight=None if weights is None else weights[rest])
@@ -61,7 +61,7 @@ def newton_without(model, columns, weights, curvature, i):
 @pytest.mark.parametrize("weights", [np.ones(30), WEIGHTS])
 def test_taken_out_of_logistic_regression_is_one_newton_step(weights):
     model = LogisticRegression(C=0.5, tol=1e-10).fit(X, LABELS, sample_weight=weights)
-    found = taken_out(model, X, LABELS, weights)
+    found = predict_leave_one_out(model, X, LABELS, weights)
     expected = [newton_without(model, range(4), weights, np.full(4, 2.0), i) for i in range(30)]
     np.testing.assert_allclose(found, expected, rtol=1e-5)  # the gradient of the fit is not 0
 
@@ -70,20 +70,22 @@ def test_taken_out_of_logistic_regression_is_one_newton_step(weights):
 def test_taken_out_of_a_path_takes_the_selected_columns(l1_ratio):
     """Columns without a coefficient stay out; the ridge part is per variance of a column."""
     model = LogisticPath(l1_ratio, lambdas=[0.2, 0.05], tol=1e-16).fit(X, LABELS)
-    found = taken_out(model, X, LABELS, None)
+    found = predict_leave_one_out(model, X, LABELS, None)
     columns = np.flatnonzero(model.coef_[0])
     assert len(columns) < 4 or l1_ratio < 1
     curvature = 30 * 0.05 * (1 - l1_ratio) * X[:, columns].var(axis=0)
     expected = [newton_without(model, columns, np.ones(30), curvature, i) for i in range(30)]
     np.testing.assert_allclose(found, expected, rtol=1e-6)
-    np.testing.assert_allclose(taken_out(model, csr_matrix(X), LABELS, None), found, rtol=1e-12)
+    np.testing.assert_allclose(
+        predict_leave_one_out(model, csr_matrix(X), LABELS, None), found, rtol=1e-12
+    )
 
 
 @pytest.mark.parametrize("model", [Lasso(0.1), ElasticNet(0.1)])
 def test_taken_out_of_a_lasso_is_exact_while_the_columns_stay(model):
     """Where the fit without a row selects the same columns and signs, up to the penalty's size."""
     model = model.set_params(tol=1e-12).fit(X, NUMBERS)
-    found = taken_out(model, X, NUMBERS, None)
+    found = predict_leave_one_out(model, X, NUMBERS, None)
     signs, same = np.sign(model.coef_), 0
     for i in range(30):
         rest = np.delete(np.arange(30), i)
@@ -122,12 +124,14 @@ def test_taken_out_of_equal_columns():
     twice = np.column_stack([X, X[:, 0], np.ones(30)])
     double = LinearRegression().fit(twice, NUMBERS)
     np.testing.assert_allclose(
-        taken_out(double, twice, NUMBERS, None), taken_out(model, X, NUMBERS, None), rtol=1e-8
+        predict_leave_one_out(double, twice, NUMBERS, None),
+        predict_leave_one_out(model, X, NUMBERS, None),
+        rtol=1e-8,
     )
     rows = np.zeros((6, 2))
     rows[:, 0], rows[4, 1] = range(6), 1.0
     with pytest.raises(ValueError, match="row 4 alone decides a coefficient.*'loo'"):
-        taken_out(LinearRegression().fit(rows, range(6)), rows, np.arange(6.0), None)
+        predict_leave_one_out(LinearRegression().fit(rows, range(6)), rows, np.arange(6.0), None)
 
 
 def test_logistic_without_keeps_a_probability_of_one():
@@ -144,9 +148,10 @@ def test_taken_out_asks_the_last_step_of_a_pipeline():
     model = make_pipeline(StandardScaler(), Ridge(2.0)).fit(X, NUMBERS)
     inner = Ridge(2.0).fit(scaler.transform(X), NUMBERS)
     np.testing.assert_array_equal(
-        taken_out(model, X, NUMBERS, None), taken_out(inner, scaler.transform(X), NUMBERS, None)
+        predict_leave_one_out(model, X, NUMBERS, None),
+        predict_leave_one_out(inner, scaler.transform(X), NUMBERS, None),
     )
-    assert not taken_out(Own().fit(X, NUMBERS), X, NUMBERS, None).any()
+    assert not predict_leave_one_out(Own().fit(X, NUMBERS), X, NUMBERS, None).any()
 
 
 class Own(Ridge):
@@ -183,4 +188,4 @@ REFUSED = {
 def test_taken_out_refuses(what):
     model, y, words = REFUSED[what]
     with pytest.raises(Refusal, match=words):
-        taken_out(model.fit(X, y), X, y, None)
+        predict_leave_one_out(model.fit(X, y), X, y, None)

@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from truerisk.extend import LinearRules
-from truerisk.plan.extras.linear_rules import gathered
+from truerisk.plan.extras.linear_rules import merge_linear_rules
 from truerisk.plan.extras.moves import Moves
 
 
@@ -34,7 +34,7 @@ def one(fit, candidate, rows):
 def test_gathered_rules_share_a_block_over_equal_rows(make):
     rows, other = make([[1.0, 0.0]]), make([[2.0, 0.0]])
     given = [(1, 0, rows), (0, 2, rows), (0, 0, rows), (0, 1, other), (0, 3, None)]
-    found = gathered([one(*rule) for rule in [*given, (0, 4, rows.copy())]])
+    found = merge_linear_rules([one(*rule) for rule in [*given, (0, 4, rows.copy())]])
     blocks = [(rule.fit, rule.candidates.tolist()) for rule in found]
     assert blocks == [(0, [0, 2, 4]), (0, [1]), (0, [3]), (1, [0])]
     assert found[0].coefficients[:, 0, 0].tolist() == [0, 2, 4]
@@ -45,7 +45,7 @@ def test_gathered_rules_of_other_features_or_classes_have_their_own_block():
     plain = one(0, 0, None)
     wide = LinearRules(0, np.array([1]), np.zeros((1, 1, 3)), np.zeros((1, 1)))
     lettered = replace(plain, candidates=np.array([2]), codes=(0, 2))
-    assert len(gathered([plain, wide, lettered])) == 3
+    assert len(merge_linear_rules([plain, wide, lettered])) == 3
 
 
 def test_linear_rules_look_for_columns_among_those_that_are_known():
@@ -57,15 +57,15 @@ def test_linear_rules_look_for_columns_among_those_that_are_known():
     assert told.cut(np.array([0, 4])).used.tolist() == [1]
     shifted = np.roll(sparse, 1, axis=2)
     other = replace(told, candidates=np.array([2, 3]), coefficients=shifted, among=None)
-    assert gathered([told, other])[0].used.tolist() == [1, 2, 4, 5]
+    assert merge_linear_rules([told, other])[0].used.tolist() == [1, 2, 4, 5]
 
 
 def test_moves_joined_keep_the_points_of_each_plan():
     """A question of the second plan is about the same points after its number was shifted."""
     first = Moves(np.array([0, 2], np.int32), np.array([5, 6]), np.ones(4), np.ones(2))
     second = Moves(np.array([1], np.int32), np.array([7]), np.ones(4), np.ones(2))
-    both, rows = first.joined([second.shifted(n_fits=1, n_questions=3)]), np.arange(4)
+    both, rows = first.join([second.shift_numbers(n_fits=1, n_questions=3)]), np.arange(4)
     assert both.question.tolist() == [0, 2, 4]
-    np.testing.assert_array_equal(both.of_rows(2, rows), first.of_rows(2, rows))
-    np.testing.assert_array_equal(both.of_rows(4, rows), second.of_rows(1, rows))
-    assert both.of_rows(3, rows) is None
+    np.testing.assert_array_equal(both.row_shifts(2, rows), first.row_shifts(2, rows))
+    np.testing.assert_array_equal(both.row_shifts(4, rows), second.row_shifts(1, rows))
+    assert both.row_shifts(3, rows) is None

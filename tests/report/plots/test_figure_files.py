@@ -12,9 +12,9 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk.exceptions import MissingExtra, NotWritten
 from truerisk.extend import BadArgument, BadData
-from truerisk.report.curves import draw_heat
-from truerisk.report.page import page_of, svg_file_text
-from truerisk.report.plots.marks import on_axes
+from truerisk.report.curves import draw_heat_map
+from truerisk.report.page import build_page, svg_file_text
+from truerisk.report.plots.marks import draw_on_axes
 
 X, Y = tr.datasets.make_difficult(60, random_state=1)
 GRID = {"max_depth": [1, 2], "min_samples_leaf": [1, 3, 5]}
@@ -48,7 +48,7 @@ def test_save_figures_writes_every_figure_of_the_page(found, tmp_path):
 
 def test_figure_file_stands_by_itself(found):
     """Its title, its axes and its keys are in it, and no colour is left to a page."""
-    for figure in page_of(found).figures:
+    for figure in build_page(found).figures:
         text = svg_file_text(figure)
         svg = ET.fromstring(text)
         words = [part.text for part in svg.iter("{http://www.w3.org/2000/svg}text")]
@@ -56,7 +56,7 @@ def test_figure_file_stands_by_itself(found):
         assert {figure.title, *axes, *(key.text for key in figure.keys)} <= {*words}
         assert not re.search(r"var\(|url\(|href", text)
         assert float(svg.attrib["height"]) >= figure.drawing.height + 20 * len(figure.keys)
-    figure = page_of(found).figures[0]  # a long title is fitted into the width
+    figure = build_page(found).figures[0]  # a long title is fitted into the width
     assert "textLength" not in svg_file_text(figure)
     object.__setattr__(figure, "title", "x" * 80)
     assert re.search(r'textLength="472"[^>]*>x{80}<', svg_file_text(figure))
@@ -64,8 +64,8 @@ def test_figure_file_stands_by_itself(found):
 
 def test_heat_grid_is_drawn_by_matplotlib(found, axes):
     """Its cells with their numbers, the frame on the chosen one, and what its axes are."""
-    figure = draw_heat("tree", found.learners["tree"].curve, "heat")
-    ax = on_axes(figure.drawing, figure.keys, axes)
+    figure = draw_heat_map("tree", found.learners["tree"].curve, "heat")
+    ax = draw_on_axes(figure.drawing, figure.keys, axes)
     cells = [bar for bar in ax.patches if bar.get_width() == 1]
     assert len([bar for bar in cells if bar.get_fill()]) == 6
     (frame,) = [bar for bar in cells if not bar.get_fill()]

@@ -14,9 +14,14 @@ from tests.support.checklists import FACTS, answers, answers_of, changed
 
 import truerisk as tr
 from truerisk.intervals import as_form
-from truerisk.planning.model_size import rows_needed
+from truerisk.planning.model_size import rows_to_develop
 from truerisk.validation.checklists import checklist
-from truerisk.validation.checklists.checklist import ASKS, FILES, Checklist, Item
+from truerisk.validation.checklists.checklist import (
+    GUIDELINE_FILES,
+    STATE_REQUEST_PATTERN,
+    Checklist,
+    Item,
+)
 from truerisk.validation.checklists.study_facts import ReportedMeasure
 
 LINE = (*FACTS.results.measures, ReportedMeasure("slope", "calibration", "sandwich"))
@@ -135,7 +140,7 @@ def test_checklist_asks_for_rows_by_the_honest_r2():
     answers = answers_of(found.checklist)
     assert f"{wanted} rows are needed, and there are 120." in answers["4.1"]
     assert "120 rows; how precise that is, the intervals tell." in answers["evaluation 4.2"]
-    assert rows_needed(3, None, 1e-12) is None  # an R² of nearly 0 asks for no number
+    assert rows_to_develop(3, None, 1e-12) is None  # an R² of nearly 0 asks for no number
     # Of three classes the named one; without a name the rule of thumb is left.
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(150, 3)), np.repeat(["a", "b", "c"], 50)
@@ -282,10 +287,10 @@ def test_checklist_item_that_asks_to_state_something_is_open(answer, is_open):
     assert lines[0].startswith(f"TRIPOD+AI: {n} of 1 items are answered by the data")
 
 
-@pytest.mark.parametrize("file", ["study_words", *FILES])
+@pytest.mark.parametrize("file", ["study_words", *GUIDELINE_FILES])
 def test_checklist_knows_every_sentence_that_asks_to_state_something(file):
     text = (Path(checklist.__file__).parent / f"{file}.toml").read_text("utf-8")
     text = text.replace("{rarest}", "The rarest class has 2 rows.")
     asking = re.findall(r'"([^"]*\b[Ss]tate [^"]*)"', text)
     assert asking
-    assert [sentence for sentence in asking if not ASKS.search(sentence)] == []
+    assert [sentence for sentence in asking if not STATE_REQUEST_PATTERN.search(sentence)] == []

@@ -12,29 +12,34 @@ import click
 from truerisk.assessment.assess import Interrupted
 from truerisk.assessment.assess import assess as assess_learners
 from truerisk.assessment.assessment import Assessment
-from truerisk.assessment.families import named_families
+from truerisk.assessment.families import families_from_names
 from truerisk.assessment.forecast import MANY_FITS, forecast, planned_fits
 from truerisk.assessment.schedule import method_name_by_size
-from truerisk.cli.gate import add_bounded_scores, bounds_as_options, judge_bounds, refuse_bounds
-from truerisk.cli.options import splits_name, typed_command
+from truerisk.cli.gate import (
+    add_scores_with_bound,
+    bounds_as_options,
+    judge_bounds,
+    refuse_invalid_bounds,
+)
+from truerisk.cli.options import format_command_line, parse_splits
 from truerisk.cli.output import (
+    print_column_numbers,
+    print_stderr,
     print_warnings_at_end,
-    say,
-    say_columns,
     show,
     show_progress,
-    split_words,
+    split_at_commas,
     write_page,
 )
 from truerisk.cli.reviews import VALIDATION_OPTIONS, validation_arguments
-from truerisk.cli.signals import interrupted_code, interruption_message
-from truerisk.cli.source import Source, label_from_text, source_of
-from truerisk.core.formats import seconds
+from truerisk.cli.signals import interruption_exit_code, interruption_message
+from truerisk.cli.source import Source, label_from_text, read_source_and_print_notes
+from truerisk.core.formats import format_seconds
 from truerisk.core.tables import text_table
 from truerisk.data.data import Data
-from truerisk.estimation.outer_splits import n_parts
-from truerisk.estimation.problem import Problem, problem_on
-from truerisk.methods.words import USUAL_FOLDS, default_name
+from truerisk.estimation.outer_splits import max_n_parts
+from truerisk.estimation.problem import EstimationProblem, problem_from_data
+from truerisk.methods.words import DEFAULT_FOLDS, name_default_method
 
 PlanArguments = tuple[list[Any] | None, str | None, str | list[str] | None]
 """Values of --cv, --outer and --learning-curve: the methods that choose hyperparameter settings,
@@ -54,9 +59,9 @@ OPTIONS_WITHOUT_EFFECT_ON_NUMBERS = (
 
 def run(args: Any) -> int:
     """Assess the learners that the options request, print the result and return the exit code."""
-    method_words = split_words("--cv", args.cv, "method", "10-fold")
-    splitting_methods: list[Any] | None = method_words and [
-        splits_name(method_word) for method_word in method_words
+    method_names = split_at_commas("--cv", args.cv, "method", "10-fold")
+    splitting_methods: list[Any] | None = method_names and [
+        parse_splits(method_name) for method_name in method_names
     ]
     if args.mixed_versions and args.store is None:
         raise click.UsageError("--mixed-versions needs --store.")
@@ -64,37 +69,49 @@ def run(args: Any) -> int:
     # Options of a validation have an effect only with --validate.
     if given_review_options and not args.validate:
         raise click.UsageError(f"--{given_review_options[0]} needs --validate.")
-    source = source_of(args)
+    source = read_source_and_print_notes(args)
     assess_arguments: dict[str, Any] = {"rule": args.rule, **source.row_arguments}
     assess_arguments |= {"confidence_level": args.confidence, "random_state": args.seed}
-    assess_arguments |= {"scoring": add_bounded_scores(args.scoring, args.min_score, source.task)}
+    assess_arguments |= {
+        "scoring": add_scores_with_bound(args.scoring, args.min_score, source.task)
+    }
     assess_arguments |= {"positive": label_from_text(source, args.positive), "n_jobs": args.n_jobs}
-    families = _make_families(source, args.models, (*(splitting_methods or (None,)), args.outer))
+    learner_families = _make_learner_families(
+        source, args.models, (*(splitting_methods or (None,)), args.outer)
+    )
     learning_curves: str | list[str] | None = args.learning_curve
     if learning_curves not in (None, "cheap", "all"):
-        learning_curves = split_words("--learning-curve", args.learning_curve, "learner", "knn,lda")
+        learning_curves = split_at_commas(
+            "--learning-curve", args.learning_curve, "learner", "knn,lda"
+        )
     validation_options = validation_arguments(source, args) if args.validate else None
     _report_default_plan(source, splitting_methods, args.outer)
     plan_arguments, requested_bounds = (
         (splitting_methods, args.outer, learning_curves),
         (args.fail_above, args.min_score),
     )
-    is_planned = any(argument is not None for argument in plan_arguments)
-    needs_problems = is_planned or args.dry_run or args.fail_above is not None or args.min_score
-    problems = _make_problems(source, families, assess_arguments) if needs_problems else {}
-    for problem in [*problems.values()][:1]:
-        refuse_bounds(*requested_bounds, {loss.name: loss.scale for loss in problem.losses})
+    has_plan_options = any(argument is not None for argument in plan_arguments)
+    needs_problems = (
+        has_plan_options or args.dry_run or args.fail_above is not None or args.min_score
+    )
+    problem_by_learner = (
+        _make_problems(source, learner_families, assess_arguments) if needs_problems else {}
+    )
+    for first_problem in [*problem_by_learner.values()][:1]:
+        refuse_invalid_bounds(
+            *requested_bounds, {loss.name: loss.scale for loss in first_problem.losses}
+        )
     if args.dry_run:
         for output_path in (args.report, args.figures):
             if output_path is not None:
-                say(f"note: a dry run writes nothing to {output_path}")
+                print_stderr(f"note: a dry run writes nothing to {output_path}")
         if args.store is not None:
-            say(f"note: a dry run does not look into {args.store}")
+            print_stderr(f"note: a dry run does not look into {args.store}")
         if args.fail_above is not None or args.min_score:
-            say(f"note: a dry run judges no bound: {bounds_as_options(*requested_bounds)}")
-        return _print_forecast(problems, plan_arguments, as_json=args.as_json)
-    if is_planned:
-        _report_cost(source, problems, plan_arguments)
+            print_stderr(f"note: a dry run judges no bound: {bounds_as_options(*requested_bounds)}")
+        return _print_forecast(problem_by_learner, plan_arguments, as_json=args.as_json)
+    if has_plan_options:
+        _report_cost(source, problem_by_learner, plan_arguments)
     assess_arguments |= {
         "cv": splitting_methods,
         "outer": args.outer,
@@ -103,51 +120,53 @@ def run(args: Any) -> int:
     assess_arguments |= {"store": args.store, "mixed_versions": args.mixed_versions}
     assess_arguments |= {"checks": args.checks}
     result, exit_code = _assess_and_print(
-        source, families, assess_arguments | {"validate": validation_options}, args
+        source, learner_families, assess_arguments | {"validate": validation_options}, args
     )
     return exit_code or judge_bounds(result, *requested_bounds)
 
 
 def _default_method(source: Source) -> str:
     """Return the name of the default resampling method for these data."""
-    return default_name(source, method_name_by_size(len(source.y)))
+    return name_default_method(source, method_name_by_size(len(source.y)))
 
 
 def _report_default_plan(
-    source: Source, splitting_methods: list[Any] | None, outer: str | None
+    source: Source, splitting_methods: list[Any] | None, outer_method: str | None
 ) -> None:
     """Print a note if the default resampling method is not five folds, but cheaper or temporal."""
     default_method, n_rows = _default_method(source), len(source.y)
-    if splitting_methods is None and default_method != USUAL_FOLDS:
+    if splitting_methods is None and default_method != DEFAULT_FOLDS:
         # With K folds, pairs of folds test the choice of a setting, so --outer has no default.
-        has_default_outer = outer is None and not default_method.endswith("-fold")
+        has_default_outer = outer_method is None and not default_method.endswith("-fold")
         options_phrase = "--cv and --outer are" if has_default_outer else "--cv is"
-        say(f"note: {n_rows:,} rows: {options_phrase} {default_method}")
+        print_stderr(f"note: {n_rows:,} rows: {options_phrase} {default_method}")
 
 
 def _report_cost(
-    source: Source, problems: dict[str, Problem], plan_arguments: PlanArguments
+    source: Source, problem_by_learner: dict[str, EstimationProblem], plan_arguments: PlanArguments
 ) -> None:
     """Print the number of planned fits if it is large, and the number that the default needs."""
-    n_fits, n_curve_fits = planned_fits(problems, *plan_arguments)
+    n_fits, n_curve_fits = planned_fits(problem_by_learner, *plan_arguments)
     if n_curve_fits:
         note_start = (
             f"note: {n_fits + n_curve_fits:,} fits are planned, {n_curve_fits:,} of them for "
             "learning "
         )
-        say(f"{note_start}curves. --dry-run estimates the seconds.")
+        print_stderr(f"{note_start}curves. --dry-run estimates the seconds.")
     if n_curve_fits or n_fits <= MANY_FITS:
         return
     default_plan_text, n_rows = "", len(source.y)
     if n_rows >= FEWEST_ROWS:
-        n_default_fits, _ = planned_fits(problems, None, None)
+        n_default_fits, _ = planned_fits(problem_by_learner, None, None)
         default_plan_text = f"; {_default_method(source)}, the usual way, needs {n_default_fits:,}"
-    say(f"note: {n_fits:,} fits are planned{default_plan_text}. --dry-run estimates the seconds.")
+    print_stderr(
+        f"note: {n_fits:,} fits are planned{default_plan_text}. --dry-run estimates the seconds."
+    )
 
 
 def _make_problems(
-    source: Source, families: dict[str, Any], assess_arguments: dict[str, Any]
-) -> dict[str, Problem]:
+    source: Source, learner_families: dict[str, Any], assess_arguments: dict[str, Any]
+) -> dict[str, EstimationProblem]:
 
     problem_options = {
         name: value for name, value in assess_arguments.items() if name not in source.row_arguments
@@ -155,26 +174,27 @@ def _make_problems(
     with print_warnings_at_end():
         data = Data.check(source.X, source.y, task=source.task, **source.row_arguments)
         return {
-            name: problem_on(data, family, **problem_options) for name, family in families.items()
+            name: problem_from_data(data, learner_family, **problem_options)
+            for name, learner_family in learner_families.items()
         }
 
 
-def _make_families(
-    source: Source, models: str | None, splitting_methods: Iterable[Any]
+def _make_learner_families(
+    source: Source, models_text: str | None, splitting_methods: Iterable[Any]
 ) -> dict[str, Any]:
 
-    return named_families(
-        split_words("--models", models, "learner", "knn,tree"),
+    return families_from_names(
+        split_at_commas("--models", models_text, "learner", "knn,tree"),
         source.task,
         n_classes=source.n_classes,
         n_rows=len(source.y),
-        parts=n_parts(source, splitting_methods),
-        columns=source.layout,
+        parts=max_n_parts(source, splitting_methods),
+        columns=source.column_layout,
     )
 
 
 def _assess_and_print(
-    source: Source, families: dict[str, Any], assess_arguments: dict[str, Any], args: Any
+    source: Source, learner_families: dict[str, Any], assess_arguments: dict[str, Any], args: Any
 ) -> tuple[Assessment | None, int]:
     """Assess the learners, print the result, and return it with the exit code.
 
@@ -183,21 +203,25 @@ def _assess_and_print(
     exit_code, store_path = 0, args.store
     try:
         with print_warnings_at_end(findings=args.as_json), show_progress():
-            result = assess_learners(families, source.X, source.y, **assess_arguments)
+            result = assess_learners(learner_families, source.X, source.y, **assess_arguments)
     except Interrupted as interruption:
         if store_path is not None:
             resume_hint = f"the fits are kept in {store_path}: run the same command to continue."
-            say(f"{interruption_message()}; {resume_hint}")
+            print_stderr(f"{interruption_message()}; {resume_hint}")
         if interruption.partial is None:
             if store_path is None:
                 raise
-            return None, interrupted_code()
-        result, exit_code = interruption.partial, interrupted_code()
+            return None, interruption_exit_code()
+        result, exit_code = interruption.partial, interruption_exit_code()
         missing_learners = ", ".join(interruption.missing)
-        say(f"{interruption_message()}: {missing_learners} not assessed; what was done follows.")
+        print_stderr(
+            f"{interruption_message()}: {missing_learners} not assessed; what was done follows."
+        )
     if result.kept is not None:
-        say(f"note: {store_path}: {result.kept.reused:,} fits found, {result.kept.added:,} added")
-    command = typed_command(click.get_current_context(), OPTIONS_WITHOUT_EFFECT_ON_NUMBERS)
+        print_stderr(
+            f"note: {store_path}: {result.kept.reused:,} fits found, {result.kept.added:,} added"
+        )
+    command = format_command_line(click.get_current_context(), OPTIONS_WITHOUT_EFFECT_ON_NUMBERS)
     result = replace(result, source=source.name, command=command, column_names=source.columns)
     if result.validation is not None:
         result = replace(result, validation=result.validation.with_names(source.columns))
@@ -205,16 +229,19 @@ def _assess_and_print(
     with print_warnings_at_end():
         show(result.to_json() if args.as_json else str(result))
         write_page(result, args.report, args.figures)
-    say_columns(source.columns, result.findings)
+    print_column_numbers(source.columns, result.findings)
     return result, exit_code
 
 
 def _print_forecast(
-    problems: dict[str, Problem], plan_arguments: PlanArguments, *, as_json: bool
+    problem_by_learner: dict[str, EstimationProblem],
+    plan_arguments: PlanArguments,
+    *,
+    as_json: bool,
 ) -> int:
 
     with print_warnings_at_end():
-        forecasts = forecast(problems, *plan_arguments)
+        forecasts = forecast(problem_by_learner, *plan_arguments)
     total_fits, total_seconds = (
         sum(learner_forecast.fits for learner_forecast in forecasts),
         sum(learner_forecast.seconds for learner_forecast in forecasts),
@@ -233,10 +260,10 @@ def _print_forecast(
             learner_forecast.learner,
             str(learner_forecast.settings),
             str(learner_forecast.fits),
-            seconds(learner_forecast.seconds),
+            format_seconds(learner_forecast.seconds),
         ]
         for learner_forecast in forecasts
     ]
-    table_rows.append(["all", "", str(total_fits), seconds(total_seconds)])
+    table_rows.append(["all", "", str(total_fits), format_seconds(total_seconds)])
     show(text_table(["learner", "settings", "fits", "about"], table_rows))
     return 0

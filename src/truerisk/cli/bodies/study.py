@@ -9,15 +9,15 @@ from typing import Any
 
 import click
 
-from truerisk.cli.output import say, show, show_progress, write_page
+from truerisk.cli.output import print_stderr, show, show_progress, write_page
 from truerisk.core.errors import NotWritten
-from truerisk.study.results import collect, rows_of
-from truerisk.study.results import export as write
-from truerisk.study.status import status_of
+from truerisk.study.results import collect_results, iterate_result_rows
+from truerisk.study.results import export_rows as write
+from truerisk.study.status import compute_status
 from truerisk.study.store import Store
-from truerisk.study.versions import refuse_fits
+from truerisk.study.versions import refuse_store_of_fits
 
-INCOMPLETE = 5  # This exit code means that some replicates have no result.
+EXIT_INCOMPLETE = 5  # This exit code means that some replicates have no result.
 
 
 def compare(
@@ -28,18 +28,18 @@ def compare(
     comparison_options: dict[str, Any],
 ) -> None:
     """Compare the learners or the methods of a study, and print the comparison."""
-    with show_progress(), Store.read(store) as open_store:
-        comparison = collect(open_store).compare(**comparison_options)
+    with show_progress(), Store.open_for_reading(store) as open_store:
+        comparison = collect_results(open_store).compare(**comparison_options)
     show(json.dumps(comparison.to_dict(), allow_nan=False) if as_json else str(comparison))
     write_page(comparison, report, figures)
 
 
 def status(store: Path, as_json: bool) -> int:
-    """Print the progress of a study; return exit code 0 if it is complete, else `INCOMPLETE`."""
-    with Store.read(store) as open_store:
-        study_status = status_of(open_store)
+    """Print the progress of a study; return exit code 0, or 5 if it is incomplete."""
+    with Store.open_for_reading(store) as open_store:
+        study_status = compute_status(open_store)
     show(json.dumps(study_status.to_dict()) if as_json else str(study_status))
-    return 0 if study_status.complete else INCOMPLETE
+    return 0 if study_status.complete else EXIT_INCOMPLETE
 
 
 def export(store: Path, file_format: str, requested_path: Path | None, as_json: bool) -> None:
@@ -48,12 +48,12 @@ def export(store: Path, file_format: str, requested_path: Path | None, as_json: 
     # `realpath` raises no error for a loop of symbolic links.
     if os.path.realpath(output_path) == os.path.realpath(store):
         raise click.UsageError(f"--out {output_path} is the store: name another file.")
-    with Store.read(store) as open_store:
+    with Store.open_for_reading(store) as open_store:
         try:
-            n_rows = write(rows_of(open_store), output_path, file_format)
+            n_rows = write(iterate_result_rows(open_store), output_path, file_format)
         except NotWritten as error:
             raise click.UsageError(f"--out: {error}") from None
-    say(f"wrote {n_rows} rows to {output_path}")
+    print_stderr(f"wrote {n_rows} rows to {output_path}")
     if as_json:
         show(_json_document("export", file=str(output_path), format=file_format, rows=n_rows))
 
@@ -62,10 +62,12 @@ def retry(store: Path, as_json: bool) -> None:
     """Reset failed and quarantined replicates, so that the next run of the study repeats them."""
     if not store.exists():
         raise click.UsageError(f"--store {store}: there is no such store.")
-    with Store.write(store) as open_store:
-        refuse_fits(open_store)
+    with Store.open_for_writing(store) as open_store:
+        refuse_store_of_fits(open_store)
         n_replicates = open_store.delete_outcomes()
-    say(f"{n_replicates} replicates will be tried again by `truerisk study resume --store {store}`")
+    print_stderr(
+        f"{n_replicates} replicates will be tried again by `truerisk study resume --store {store}`"
+    )
     if as_json:
         show(_json_document("retry", replicates=n_replicates))
 

@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from truerisk.cli.bodies.study import INCOMPLETE
-from truerisk.cli.output import print_warnings_at_end, say, show, show_progress
-from truerisk.cli.signals import interrupted_code, interruption_message
+from truerisk.cli.bodies.study import EXIT_INCOMPLETE
+from truerisk.cli.output import print_stderr, print_warnings_at_end, show, show_progress
+from truerisk.cli.signals import interruption_exit_code, interruption_message
 from truerisk.core.errors import BadStore
 from truerisk.study.status import Status
 from truerisk.study.study import Study
@@ -31,11 +31,11 @@ def run(
             status = study.status()
         except BadStore:  # The run was interrupted before the store existed.
             raise interruption from None
-        say(
+        print_stderr(
             f"truerisk: {interruption_message()}; {status.done} of {status.total} results are kept "
             f"in {store}. Go on with `truerisk study resume --store {store}`."
         )
-        return interrupted_code()
+        return interruption_exit_code()
     show(json.dumps(results.to_dict()) if as_json else str(results))
     return _report_completeness(study.status(), store)
 
@@ -44,10 +44,10 @@ def _report_completeness(status: Status, store: Path) -> int:
     n_without_result = status.failed + status.quarantined
     if status.complete:
         return 0
-    say(
+    print_stderr(
         f"truerisk: {n_without_result} of {status.total} replicates have no result "
         f"({status.failed} failed, "
         f"{status.quarantined} quarantined): see `truerisk study status --store {store}`, and "
         f"`truerisk study retry --failed --store {store}`."
     )
-    return INCOMPLETE
+    return EXIT_INCOMPLETE

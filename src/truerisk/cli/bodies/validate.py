@@ -10,25 +10,25 @@ import click
 import numpy as np
 from click.core import ParameterSource
 
-from truerisk.cli.estimate import read_model
-from truerisk.cli.gate import add_bounded_scores, judge_bounds, refuse_bounds
-from truerisk.cli.options import typed_command
-from truerisk.cli.output import print_warnings_at_end, say, show, show_progress, write_page
+from truerisk.cli.estimate import make_model
+from truerisk.cli.gate import add_scores_with_bound, judge_bounds, refuse_invalid_bounds
+from truerisk.cli.options import format_command_line
+from truerisk.cli.output import print_stderr, print_warnings_at_end, show, show_progress, write_page
 from truerisk.cli.reviews import validation_arguments
 from truerisk.cli.source import Source, label_from_text, read_source, source_arguments
 from truerisk.core.errors import BadData
 from truerisk.core.family import Family
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.registry import check_present
-from truerisk.readers.cells import quoted
+from truerisk.readers.cells import quote
 from truerisk.results.interval import Scale
 from truerisk.search.search import HonestSearchCV
-from truerisk.validation.updating import UpdatedNumbers, UpdatedProbabilities
-from truerisk.validation.validate import problem_to_validate
+from truerisk.validation.updating import RecalibratedClassifier, RecalibratedRegressor
+from truerisk.validation.validate import make_validation_problem
 from truerisk.validation.validate import validate as validated
-from truerisk.validation.validation import SCORES
+from truerisk.validation.validation import SCORE_BY_MEASURE
 
-WHERE_AND_HOW = ("report", "figures", "checklist", "as_json", "n_jobs")
+OPTIONS_WITHOUT_EFFECT = ("report", "figures", "checklist", "as_json", "n_jobs")
 """Options of `truerisk validate` that do not affect any number in the result."""
 
 
@@ -36,17 +36,17 @@ def run(args: Any) -> int:
     """Validate the model that the options name, print the result and return the exit code."""
     if args.checklist is not None:
         check_present("truerisk.validation.checklists.checklist_file")
-        from truerisk.validation.checklists.checklist_file import checklist_path
+        from truerisk.validation.checklists.checklist_file import check_checklist_path
 
-        checklist_path(args.checklist)
+        check_checklist_path(args.checklist)
     source = read_source(**source_arguments(args))
 
-    relevant_note_starts = "target ", f"column {quoted(args.predictions)} "
+    relevant_note_starts = "target ", f"column {quote(args.predictions)} "
     for source_note in source.notes:
         if args.predictions is None or source_note.startswith(relevant_note_starts):
-            say(f"note: {source_note}")
+            print_stderr(f"note: {source_note}")
 
-    score_names = {"r2"} if source.task == "regression" else dict(SCORES.values()).keys()
+    score_names = {"r2"} if source.task == "regression" else dict(SCORE_BY_MEASURE.values()).keys()
     X, scale_by_loss = source.X, {"risk": Scale()}
     prefit_options: dict[str, Any] = {}
     if args.predictions is not None:
@@ -55,12 +55,12 @@ def run(args: Any) -> int:
         prefit_options = {"prefit": True, "confidence_level": args.confidence}
         args.replicates = None
     else:
-        pipeline, fixed_params, tuning_grid = read_model(args.model, args.settings, source)
+        pipeline, fixed_params, tuning_grid = make_model(args.model, args.settings, source)
         common_options = {"confidence_level": args.confidence, "random_state": args.seed}
         search_options = {"cv": args.cv, "n_jobs": args.n_jobs, **common_options}
-        bounded_scores = [name for name in args.min_score if name not in score_names]
+        scores_with_bound = [name for name in args.min_score if name not in score_names]
         # Only survival tasks add the scores with a bound to the requested scoring.
-        bounded_scores = bounded_scores if source.task == "survival" else []
+        scores_with_bound = scores_with_bound if source.task == "survival" else []
         scoring: Any = args.scoring
         if scoring is None and source.task == "survival" and args.horizon is not None:
             check_present("truerisk.losses.survival_losses")
@@ -70,11 +70,11 @@ def run(args: Any) -> int:
         elif scoring is None and source.task == "classification":
             estimator = Family.from_grid(pipeline, fixed_params or tuning_grid or None).make(0)
             scoring = "log" if hasattr(estimator, "predict_proba") else None
-        scoring = add_bounded_scores(scoring, bounded_scores, source.task)
+        scoring = add_scores_with_bound(scoring, scores_with_bound, source.task)
         search = HonestSearchCV(
             pipeline, fixed_params or tuning_grid or None, scoring=scoring, **search_options
         )
-        if args.scoring is not None or bounded_scores:
+        if args.scoring is not None or scores_with_bound:
             row_arguments = {
                 "groups": None,
                 **source.row_arguments,
@@ -82,16 +82,22 @@ def run(args: Any) -> int:
                 "seed": args.seed,
             }
             with catch_warnings(action="ignore"):  # `validate` repeats these warnings later.
-                problem = problem_to_validate(search, X, source.y, **row_arguments)
-            rated_classes = [loss.rated(problem.data) for loss in problem.losses]
+                validation_problem = make_validation_problem(search, X, source.y, **row_arguments)
+            loss_class_codes = [
+                loss.rated(validation_problem.data) for loss in validation_problem.losses
+            ]
             # A score of one class refers to the class of the event, as do all numbers on the page.
-            if any(class_code is not None for class_code in rated_classes):
+            if any(class_code is not None for class_code in loss_class_codes):
                 search.positive = label_from_text(source, args.positive)
-            scale_by_loss = {each_loss.name: each_loss.scale for each_loss in problem.losses}
-    measured_scales = scale_by_loss | {
-        name: Scale(best_value) for name, best_value in SCORES.values() if name in score_names
+            scale_by_loss = {
+                each_loss.name: each_loss.scale for each_loss in validation_problem.losses
+            }
+    scale_by_score = scale_by_loss | {
+        name: Scale(best_value)
+        for name, best_value in SCORE_BY_MEASURE.values()
+        if name in score_names
     }
-    refuse_bounds(args.fail_above, args.min_score, measured_scales)
+    refuse_invalid_bounds(args.fail_above, args.min_score, scale_by_score)
     with print_warnings_at_end(), show_progress():
         validation = validated(
             search,
@@ -102,11 +108,11 @@ def run(args: Any) -> int:
             random_state=args.seed,
             **validation_arguments(source, args),
         ).with_names(source.columns if args.predictions is None else (args.predictions,))
-    command = typed_command(click.get_current_context(), WHERE_AND_HOW)
+    command = format_command_line(click.get_current_context(), OPTIONS_WITHOUT_EFFECT)
     validation = replace(validation, command=command)
     if args.checklist is not None and validation.checklist is not None:
         validation.checklist.save(args.checklist)
-        say(f"wrote {args.checklist}")
+        print_stderr(f"wrote {args.checklist}")
     show(validation.to_json() if args.as_json else str(validation))
     write_page(validation, args.report, args.figures)
     return judge_bounds(validation, args.fail_above, args.min_score)
@@ -127,7 +133,7 @@ def _refuse_fit_options(context: click.Context) -> None:
 
 
 def _model_from_predictions(
-    source: Source, prediction_column: str, positive: str | None
+    source: Source, prediction_column: str, positive_text: str | None
 ) -> tuple[Any, Any]:
     """Return a fitted model whose predictions are the values of a column, and its features.
 
@@ -169,13 +175,13 @@ def _model_from_predictions(
             "name a --model."
         )
     if not is_classification:
-        return UpdatedNumbers().fit(predictions, source.y), predictions
+        return RecalibratedRegressor().fit(predictions, source.y), predictions
     if source.n_classes != 2:
         raise BadData(
             f"{option_text} is of one of two classes, and the target has {source.n_classes}."
         )
-    event_label = label_from_text(source, positive)
+    event_label = label_from_text(source, positive_text)
     if event_label is not None and event_label == np.unique(source.y)[0]:
         # The model expects the probability of the second class in sorted order.
         predictions = 1 - predictions
-    return UpdatedProbabilities().fit(predictions, source.y), predictions
+    return RecalibratedClassifier().fit(predictions, source.y), predictions

@@ -43,14 +43,18 @@ from truerisk.engines.discriminants.rule import (
     MAX_ROUNDING_ERROR,
     DiscriminantRule,
     has_tied_labels,
-    respond,
+    predictions_from_scores,
     setting_refusal,
     shrinkage_of_setting,
-    shrunk_solution,
+    solve_shrunk_system,
 )
-from truerisk.engines.discriminants.scatter import Classes, ScatterSpectrum, spectrum_of
+from truerisk.engines.discriminants.scatter import (
+    RowsByClass,
+    ScatterSpectrum,
+    compute_scatter_spectrum,
+)
 from truerisk.engines.discriminants.weighted_samples import predict_samples
-from truerisk.engines.settings import ELSEWHERE, Group
+from truerisk.engines.settings import NOT_IN_GROUP, Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.engines.templates.turned import RotatedRows, is_wide, rotate_about_mean
@@ -115,24 +119,24 @@ class LinearDiscriminants(OnePass):
     @override
     def answer_together(self, task: Task) -> np.ndarray:
         is_computed = np.zeros(task.plan.n_fits, dtype=bool)
-        is_pending = ~is_computed if task.places is None else task.places != ELSEWHERE
+        is_pending = ~is_computed if task.places is None else task.places != NOT_IN_GROUP
         if not is_pending.any() or (X := _shared_table(task)) is None:
             return is_computed
-        left_out_fits = LeaveOneOutFits.from_plan(task.plan)
-        is_pending[left_out_fits.fits] = False
+        loo_fits = LeaveOneOutFits.from_plan(task.plan)
+        is_pending[loo_fits.fits] = False
         is_computed |= predict_samples(task, X, is_pending)
         if task.X is None:  # X is shared, so that the remaining fits need no scaler of their own.
             for fit in np.flatnonzero(is_pending & ~is_computed):
                 self.answer_fit(replace(task, X=X), int(fit))
             is_computed |= is_pending
-        if not len(left_out_fits.fits):
+        if not len(loo_fits.fits):
             return is_computed
-        classes = Classes.from_rows(X, task.data.class_codes)
+        classes = RowsByClass.from_rows(X, task.data.class_codes)
         discriminants_without_row = DiscriminantsWithoutRow(
             classes, DiscriminantRule.from_settings(task.group.settings)
         )
         for class_index in np.flatnonzero(classes.sizes > 1):
-            fits_of_class = left_out_fits.take(classes.member[left_out_fits.rows] == class_index)
+            fits_of_class = loo_fits.take(classes.class_of_row[loo_fits.rows] == class_index)
             is_reliable = np.ones(task.plan.n_fits, dtype=bool)
             for candidate_index in range(len(task.group.settings)):
                 is_reliable &= ~_store_left_out_predictions(
@@ -161,7 +165,9 @@ class LinearDiscriminants(OnePass):
             scores, is_unsure = linear_fit.scores(rows, task.request)
             is_unresolved |= is_unsure
             predictions.append(
-                respond(scores, linear_fit.classes.present, task.request, task.data.n_classes)
+                predictions_from_scores(
+                    scores, linear_fit.classes.present_classes, task.request, task.data.n_classes
+                )
             )
         if is_unresolved.any():
             task.leave_open(shown.fit, group.candidates[is_unresolved])
@@ -176,9 +182,9 @@ class _LinearFit:
     """
 
     rule: DiscriminantRule
-    classes: Classes
+    classes: RowsByClass
     shrinkages: list[float]
-    plain_slopes: np.ndarray | None
+    unshrunk_slopes: np.ndarray | None
     shrunk_fit: ShrunkFit | None
 
     @classmethod
@@ -190,26 +196,26 @@ class _LinearFit:
         rotated_rows = (
             rotate_about_mean(shown.X) if positive_shrinkages and is_wide(shown.X) else None
         )
-        classes = Classes.from_rows(
-            shown.X if rotated_rows is None else rotated_rows.shown, shown.y, shown.times
+        classes = RowsByClass.from_rows(
+            shown.X if rotated_rows is None else rotated_rows.train_rows, shown.y, shown.times
         )
         means = classes.means if rotated_rows is None else classes.means - rotated_rows.origin
-        has_no_warning = rule.has_covariances(classes.sizes) and rule.has_distinct_means(means)
-        if not (has_no_warning and rule.can_fit(classes.sizes, shown.X.shape[1])):
+        is_free_of_warnings = rule.has_covariances(classes.sizes) and rule.has_distinct_means(means)
+        if not (is_free_of_warnings and rule.can_fit(classes.sizes, shown.X.shape[1])):
             return None
-        plain_slopes = (
-            rule.plain_slopes(classes) if len(positive_shrinkages) < len(shrinkages) else None
+        unshrunk_slopes = (
+            rule.unshrunk_slopes(classes) if len(positive_shrinkages) < len(shrinkages) else None
         )
         shrunk_fit = (
             ShrunkFit.from_rows(shown.X, rotated_rows, classes, rule, min(positive_shrinkages))
             if positive_shrinkages
             else None
         )
-        return cls(rule, classes, shrinkages, plain_slopes, shrunk_fit)
+        return cls(rule, classes, shrinkages, unshrunk_slopes, shrunk_fit)
 
     def scores(self, rows: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
         """Return scores `(candidate, row, class)` and a mask of candidates left to scikit-learn."""
-        scores = np.zeros((len(self.shrinkages), len(rows), len(self.classes.present)))
+        scores = np.zeros((len(self.shrinkages), len(rows), len(self.classes.present_classes)))
         is_unresolved = np.zeros(len(self.shrinkages), dtype=bool)
         for candidate_index, shrinkage in enumerate(self.shrinkages):
             if shrinkage and self.shrunk_fit is not None:
@@ -217,11 +223,11 @@ class _LinearFit:
                 is_unresolved[candidate_index] = scores_with_bounds is None
                 if scores_with_bounds is not None:
                     scores[candidate_index] = scores_with_bounds[0]
-                    is_unresolved[candidate_index] = moved_by_rounding(
+                    is_unresolved[candidate_index] = is_changed_by_rounding(
                         *scores_with_bounds, rows.shape[1], request
                     ).any()
-            elif self.plain_slopes is not None:
-                scores[candidate_index] = self.rule.scores(self.classes, self.plain_slopes, rows)
+            elif self.unshrunk_slopes is not None:
+                scores[candidate_index] = self.rule.scores(self.classes, self.unshrunk_slopes, rows)
             else:
                 is_unresolved[candidate_index] = True
         return scores, is_unresolved | has_tied_labels(scores, request).any(axis=1)
@@ -247,7 +253,10 @@ def _store_left_out_predictions(
         return is_left_to_fit
     scores, is_reliable = scores_with_mask
     requested_fits.take(is_reliable).store_predictions(
-        task, candidate_index, scores[is_reliable], discriminants_without_row.classes.present
+        task,
+        candidate_index,
+        scores[is_reliable],
+        discriminants_without_row.classes.present_classes,
     )
     is_left_to_fit[requested_fits.fits[~is_reliable]] = True
     return is_left_to_fit
@@ -273,33 +282,37 @@ def _shared_table(task: Task) -> np.ndarray | None:
     return task.prepared_by_all_rows()
 
 
-ROUNDING_SHARE = (
-    # Rounding is assumed to change scores of p columns by ROUNDING_SHARE/√p of its upper bound.
+ROUNDING_BOUND_SHARE = (
+    # Rounding is assumed to change scores of p columns by ROUNDING_BOUND_SHARE/√p of its upper
+    # bound.
     4.0
 )
 
 
 @frozen(eq=False)
 class ShrunkFit:
-    """Class means and scatter spectrum of a training set; `table` holds the rows if rotated."""
+    """Class means and scatter spectrum of a training set.
 
-    classes: Classes
+    `rotated_rows` holds the rows if they are rotated, else None.
+    """
+
+    classes: RowsByClass
     rule: DiscriminantRule
     spectrum: ScatterSpectrum
-    table: RotatedRows | None
-    largest_cell: float
+    rotated_rows: RotatedRows | None
+    max_abs_value: float
 
     @classmethod
     def from_rows(
         cls,
         X: np.ndarray,
         rotated_table: RotatedRows | None,
-        classes: Classes,
+        classes: RowsByClass,
         rule: DiscriminantRule,
         least_shrinkage: float,
     ) -> ShrunkFit:
         """Decompose the scatter matrix of the training rows, which X holds unrotated."""
-        scatter_rows, scatter_factor = classes.rows(rule.scatter_factors(classes.sizes))
+        scatter_rows, scatter_factor = classes.scatter_rows(rule.scatter_factors(classes.sizes))
         p = X.shape[1]
         least_added_variance = (
             least_shrinkage
@@ -307,11 +320,11 @@ class ShrunkFit:
             * scatter_factor
             * float(np.einsum("ij,ij->", scatter_rows, scatter_rows))
         )
-        spectrum = spectrum_of(
+        spectrum = compute_scatter_spectrum(
             scatter_rows, scatter_factor, n_features=p, added_variance=least_added_variance
         )
-        largest_cell = classes.farthest if rotated_table is None else float(np.abs(X).max())
-        return cls(classes, rule, spectrum, rotated_table, largest_cell)
+        max_abs_value = classes.max_abs_value if rotated_table is None else float(np.abs(X).max())
+        return cls(classes, rule, spectrum, rotated_table, max_abs_value)
 
     def scores(
         self, test_rows: np.ndarray, shrinkage: float
@@ -322,49 +335,52 @@ class ShrunkFit:
         result is None if the scores would have too few correct digits.
         """
         classes = self.classes
-        rotation_centre: Any = 0.0 if self.table is None else self.table.origin
+        rotation_centre: Any = 0.0 if self.rotated_rows is None else self.rotated_rows.origin
         slopes = self._solve_shrunk_system(classes.means - classes.means.mean(axis=0), shrinkage)
-        mean_solution = self._solve_shrunk_system(classes.means - rotation_centre, shrinkage)
-        if slopes is None or mean_solution is None:
+        solution_for_means = self._solve_shrunk_system(classes.means - rotation_centre, shrinkage)
+        if slopes is None or solution_for_means is None:
             return None
         rows, orthogonal_lengths = (
-            (test_rows, 0.0) if self.table is None else self.table.turn(test_rows)
+            (test_rows, 0.0) if self.rotated_rows is None else self.rotated_rows.rotate(test_rows)
         )
         scores = self.rule.scores(classes, slopes[0], rows)
-        if self.table is None and self.rule.has_small_rounding_error(
-            mean_solution[1], self.largest_cell, mean_solution[0]
+        if self.rotated_rows is None and self.rule.has_small_rounding_error(
+            solution_for_means[1], self.max_abs_value, solution_for_means[0]
         ):
             return scores, np.zeros(len(test_rows))
-        row_solution = self._solve_shrunk_system(rows - rotation_centre, shrinkage)
+        solution_for_rows = self._solve_shrunk_system(rows - rotation_centre, shrinkage)
         # The system was solved for the class means, so that it can be solved for the rows as well.
-        assert row_solution is not None
+        assert solution_for_rows is not None
         added_variance = shrinkage * self.spectrum.trace / self.spectrum.n_features
         largest_eigenvalue = (1 - shrinkage) * self.spectrum.values.max() + added_variance
-        row_lengths = np.hypot(
-            np.sqrt((row_solution[0] ** 2).sum(axis=1)), orthogonal_lengths / added_variance
+        row_solution_lengths = np.hypot(
+            np.sqrt((solution_for_rows[0] ** 2).sum(axis=1)), orthogonal_lengths / added_variance
         )
-        mean_length = np.sqrt((mean_solution[0] ** 2).sum(axis=1).max())
+        max_mean_solution_length = np.sqrt((solution_for_means[0] ** 2).sum(axis=1).max())
         rounding_bounds: np.ndarray = (
-            EPS * largest_eigenvalue * (row_lengths + mean_length) * mean_length
+            EPS
+            * largest_eigenvalue
+            * (row_solution_lengths + max_mean_solution_length)
+            * max_mean_solution_length
         )
         return scores, rounding_bounds
 
     def _solve_shrunk_system(
         self, rows: np.ndarray, shrinkage: float
     ) -> tuple[np.ndarray, float] | None:
-        return shrunk_solution(self.spectrum, rows, shrinkage, self.largest_cell)
+        return solve_shrunk_system(self.spectrum, rows, shrinkage, self.max_abs_value)
 
 
-def moved_by_rounding(
+def is_changed_by_rounding(
     scores: np.ndarray, rounding_bounds: np.ndarray, n_features: int, request: Request
 ) -> np.ndarray:
     """Return a mask of rows for which rounding may change scikit-learn's label or score."""
     two_best_scores = np.partition(scores, -2, axis=-1)[..., -2:]
     margin = two_best_scores[..., 1] - two_best_scores[..., 0]
     if request.response == "label":
-        is_moved: np.ndarray = (margin <= 2 * rounding_bounds) & (rounding_bounds > 0)
+        is_changed: np.ndarray = (margin <= 2 * rounding_bounds) & (rounding_bounds > 0)
     else:
-        is_moved = min(
-            1.0, ROUNDING_SHARE / n_features**0.5
+        is_changed = min(
+            1.0, ROUNDING_BOUND_SHARE / n_features**0.5
         ) * rounding_bounds > MAX_ROUNDING_ERROR * (1 + margin)
-    return is_moved
+    return is_changed

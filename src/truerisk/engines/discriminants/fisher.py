@@ -19,13 +19,17 @@ from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.discriminants.left_out import LeaveOneOutFits
-from truerisk.engines.discriminants.rule import has_tied_labels, respond
-from truerisk.engines.discriminants.scatter import FLAT_COLUMN_RATIO, Root, root_of
+from truerisk.engines.discriminants.rule import has_tied_labels, predictions_from_scores
+from truerisk.engines.discriminants.scatter import (
+    FLAT_COLUMN_RATIO,
+    ScatterRoot,
+    compute_scatter_root,
+)
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS
-from truerisk.models.fisher_classifier import THRESHOLDS, class_codes
+from truerisk.models.fisher_classifier import THRESHOLD_RULES, signed_indicators
 from truerisk.plan.plan import Plan
 
 # Minimum of 1 − leverage. At 0 the fit without the row is not unique.
@@ -65,7 +69,7 @@ class FisherDiscriminants(OnePass):
 
     @override
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
-        if setting["threshold"] not in THRESHOLDS:
+        if setting["threshold"] not in THRESHOLD_RULES:
             return f"threshold={setting['threshold']!r} is unknown."
         return None
 
@@ -78,18 +82,20 @@ class FisherDiscriminants(OnePass):
     @override
     def answer_together(self, task: Task) -> np.ndarray:
         is_computed = np.zeros(task.plan.n_fits, dtype=bool)
-        left_out_fits = LeaveOneOutFits.from_plan(task.plan)
-        if task.X is None or not len(left_out_fits.fits):
+        loo_fits = LeaveOneOutFits.from_plan(task.plan)
+        if task.X is None or not len(loo_fits.fits):
             return is_computed
-        code_fit = _CodeRegression.from_rows(task.X, task.data.class_codes, task.weights)
-        if code_fit is None:
+        code_regression = _ClassCodeRegression.from_rows(
+            task.X, task.data.class_codes, task.weights
+        )
+        if code_regression is None:
             return is_computed
-        requested_fits = left_out_fits.take(left_out_fits.needs_candidate(task, 0))
-        values, is_reliable = code_fit.predict_left_out_rows(
+        requested_fits = loo_fits.take(loo_fits.needs_candidate(task, 0))
+        values, is_reliable = code_regression.predict_left_out_rows(
             requested_fits.rows, task.group.settings[0]["threshold"]
         )
         requested_fits.take(is_reliable).store_predictions(
-            task, 0, _class_scores(values[is_reliable]), code_fit.present_classes
+            task, 0, _class_scores(values[is_reliable]), code_regression.present_classes
         )
         is_computed[requested_fits.fits[is_reliable]] = True
         return is_computed
@@ -98,27 +104,36 @@ class FisherDiscriminants(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        code_fit = _CodeRegression.from_rows(shown.X, shown.y, shown.all_weights)
-        if code_fit is None:
+        code_regression = _ClassCodeRegression.from_rows(shown.X, shown.y, shown.all_weights)
+        if code_regression is None:
             return None
         predictions = []
         for rows in tests:
-            scores = _class_scores(code_fit.predict(rows, group.settings[0]["threshold"]))
+            scores = _class_scores(code_regression.predict(rows, group.settings[0]["threshold"]))
             if has_tied_labels(scores, task.request).any():
                 task.leave_open(shown.fit, group.candidates)
-            responses = respond(scores, code_fit.present_classes, task.request, task.data.n_classes)
-            predictions.append(responses[None])
+            test_predictions = predictions_from_scores(
+                scores, code_regression.present_classes, task.request, task.data.n_classes
+            )
+            predictions.append(test_predictions[None])
         return predictions
 
 
-def _uses_every_direction(scatter_root: Root, n_rows: int) -> bool:
+def _keeps_all_singular_values(scatter_root: ScatterRoot, n_rows: int) -> bool:
     """Return True if NumPy's least-squares solver would drop no small singular value of the table.
 
     The smallest singular value of the columns is at least 1/√trace, which bounds that of the scaled
     columns, times the smallest scale.
     """
-    cutoff = EPS * max(n_rows, len(scatter_root.scale)) * np.linalg.norm(scatter_root.scale)
-    return bool(scatter_root.scale.min() > MIN_RATIO_TO_CUTOFF * cutoff * scatter_root.trace**0.5)
+    cutoff = (
+        EPS
+        * max(n_rows, len(scatter_root.column_scales))
+        * np.linalg.norm(scatter_root.column_scales)
+    )
+    return bool(
+        scatter_root.column_scales.min()
+        > MIN_RATIO_TO_CUTOFF * cutoff * scatter_root.inverse_trace**0.5
+    )
 
 
 def _class_scores(values: np.ndarray) -> np.ndarray:
@@ -129,7 +144,7 @@ def _class_scores(values: np.ndarray) -> np.ndarray:
 
 
 @frozen(eq=False)
-class _CodeRegression:
+class _ClassCodeRegression:
     """Least-squares regression of class codes on X, with the quantities to leave out a row."""
 
     X: np.ndarray
@@ -137,7 +152,7 @@ class _CodeRegression:
     class_of_row: np.ndarray
     present_classes: np.ndarray
     weights: np.ndarray
-    scatter_root: Root
+    scatter_root: ScatterRoot
     slopes: np.ndarray
     column_means: np.ndarray
     target_mean: np.ndarray
@@ -145,7 +160,7 @@ class _CodeRegression:
     @classmethod
     def from_rows(
         cls, X: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None
-    ) -> _CodeRegression | None:
+    ) -> _ClassCodeRegression | None:
         """Fit the class codes on X by least squares; return None if this is unreliable.
 
         The result is None if the solution is not unique, if it has too few correct digits, or if
@@ -155,7 +170,7 @@ class _CodeRegression:
         weights = np.ones(len(X)) if sample_weight is None else sample_weight
         if len(present_classes) < 2 or not weights.any():
             return None
-        targets = class_codes(class_index, len(present_classes))
+        targets = signed_indicators(class_index, len(present_classes))
         total_weight = weights.sum()
         column_means = X[0] + weights @ (X - X[0]) / total_weight
         target_mean = weights @ targets / total_weight
@@ -165,8 +180,8 @@ class _CodeRegression:
             sums_of_squares <= total_weight * (FLAT_COLUMN_RATIO * np.abs(X).max(axis=0)) ** 2
         ).any():
             return None
-        scatter_root = root_of(np.sqrt(weights)[:, None] * centred_rows)
-        if scatter_root is None or not _uses_every_direction(scatter_root, len(X)):
+        scatter_root = compute_scatter_root(np.sqrt(weights)[:, None] * centred_rows)
+        if scatter_root is None or not _keeps_all_singular_values(scatter_root, len(X)):
             return None
         slopes = scatter_root.solve((weights[:, None] * (targets - target_mean)).T @ centred_rows).T
         return cls(
@@ -188,9 +203,9 @@ class _CodeRegression:
             means, _ = self._class_means()
             has_weight = np.isfinite(means).all(axis=1)
             column_offset = means[has_weight].mean(axis=0)
-            target_offset = class_codes(np.flatnonzero(has_weight), len(self.present_classes)).mean(
-                axis=0
-            )
+            target_offset = signed_indicators(
+                np.flatnonzero(has_weight), len(self.present_classes)
+            ).mean(axis=0)
         return (rows - column_offset) @ self.slopes + target_offset
 
     def predict_left_out_rows(
@@ -220,7 +235,7 @@ class _CodeRegression:
             )
             offsets = self.X[rows] - means.mean(axis=0) + mean_shift
             cross_products = np.einsum("ij,ij->i", self.scatter_root.whiten(offsets), whitened_rows)
-            target_offset = class_codes(np.arange(len(means)), len(means)).mean(axis=0)
+            target_offset = signed_indicators(np.arange(len(means)), len(means)).mean(axis=0)
             values = (
                 target_offset
                 + offsets @ self.slopes

@@ -24,19 +24,19 @@ from truerisk.engines.discriminants.rule import (
     DiscriminantRule,
     has_distinct_means_for_svd,
     has_tied_labels,
-    respond,
-    shrunk_solution,
+    predictions_from_scores,
+    solve_shrunk_system,
 )
 from truerisk.engines.discriminants.scatter import (
     FLAT_COLUMN_RATIO,
-    Classes,
-    Root,
+    RowsByClass,
+    ScatterRoot,
     ScatterSpectrum,
-    root_of,
-    spectrum_of,
+    compute_scatter_root,
+    compute_scatter_spectrum,
     squared_row_lengths,
 )
-from truerisk.engines.templates.fits_of_one_table import single_row_fits
+from truerisk.engines.templates.fits_of_one_table import find_single_row_fits
 from truerisk.engines.templates.task import Task
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
@@ -48,9 +48,9 @@ MIN_ONE_MINUS_LEVERAGE = 1e-5
 class DiscriminantsWithoutRow:
     """Linear discriminants of a training set from which one row of a class is removed."""
 
-    def __init__(self, classes: Classes, rule: DiscriminantRule) -> None:
+    def __init__(self, classes: RowsByClass, rule: DiscriminantRule) -> None:
         self.classes, self.rule = classes, rule
-        self._roots: dict[int, Root | None] = {}
+        self._roots: dict[int, ScatterRoot | None] = {}
         self._spectra: dict[int, ScatterSpectrum] = {}
 
     def scores(
@@ -62,37 +62,41 @@ class DiscriminantsWithoutRow:
         any left-out row.
         """
         remaining_sizes = self.remaining_class_sizes(class_index)
-        has_no_warning = self.rule.has_covariances(remaining_sizes)
-        if not (has_no_warning and self.rule.can_fit(remaining_sizes, self.classes.n_features)):
+        is_free_of_warnings = self.rule.has_covariances(remaining_sizes)
+        if not (
+            is_free_of_warnings and self.rule.can_fit(remaining_sizes, self.classes.n_features)
+        ):
             return np.zeros((len(rows), len(remaining_sizes))), np.zeros(len(rows), dtype=bool)
         centred_rows = self.classes.centred_rows(rows, class_index)
-        products = (
+        inner_products = (
             self._shrunk_products(centred_rows, class_index, shrinkage)
             if shrinkage
             else self._unshrunk_products(centred_rows, class_index)
         )
-        if products is None:
+        if inner_products is None:
             return None
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            is_reliable = products.is_reliable & (
-                products.one_minus_leverage > MIN_ONE_MINUS_LEVERAGE
+            is_reliable = inner_products.is_reliable & (
+                inner_products.one_minus_leverage > MIN_ONE_MINUS_LEVERAGE
             )
-            distances = products.distances(class_index, float(self.classes.sizes[class_index]))
+            distances = inner_products.distances(
+                class_index, float(self.classes.sizes[class_index])
+            )
             if self.rule.solver != "lsqr":
-                is_reliable &= products.has_distinct_means(
+                is_reliable &= inner_products.has_distinct_means(
                     class_index, float(self.classes.sizes[class_index])
                 )
             if (
-                products.difference_products is not None
+                inner_products.difference_products is not None
                 and self.rule.solver == "svd"
                 and len(remaining_sizes) > 2
             ):
                 is_reliable &= self._keeps_mean_directions(
-                    products, products.difference_products, class_index
+                    inner_products, inner_products.difference_products, class_index
                 )
         scores = (
             self.rule.log_priors(remaining_sizes)
-            - self.rule.factor(remaining_sizes) * distances / 2
+            - self.rule.distance_factor(remaining_sizes) * distances / 2
         )
         return np.where(is_reliable[:, None], scores, 0), is_reliable
 
@@ -112,25 +116,29 @@ class DiscriminantsWithoutRow:
         )
 
     def _scatter_rows(self, class_index: int) -> tuple[np.ndarray, float]:
-        return self.classes.rows(self.rule.scatter_factors(self.remaining_class_sizes(class_index)))
+        return self.classes.scatter_rows(
+            self.rule.scatter_factors(self.remaining_class_sizes(class_index))
+        )
 
     def _spectrum(self, class_index: int) -> ScatterSpectrum:
         cache_key = class_index if self.rule.weighs_classes else 0
         if cache_key not in self._spectra:
-            self._spectra[cache_key] = spectrum_of(*self._scatter_rows(class_index))
+            self._spectra[cache_key] = compute_scatter_spectrum(*self._scatter_rows(class_index))
         return self._spectra[cache_key]
 
     def _mean_differences(self, class_index: int) -> np.ndarray:
         """Return the difference between the mean of one class and the mean of each class."""
         return self.classes.means[class_index] - self.classes.means
 
-    def _unshrunk_products(self, centred_rows: np.ndarray, class_index: int) -> _Products | None:
+    def _unshrunk_products(
+        self, centred_rows: np.ndarray, class_index: int
+    ) -> _InnerProducts | None:
         """Compute products of rows and class means without shrinkage, from the scatter's root."""
         cache_key = class_index if self.rule.weighs_classes else 0
         if cache_key not in self._roots:
             has_flat_columns = self.classes.has_flat_columns
             self._roots[cache_key] = (
-                None if has_flat_columns else root_of(*self._scatter_rows(class_index))
+                None if has_flat_columns else compute_scatter_root(*self._scatter_rows(class_index))
             )
         scatter_root = self._roots[cache_key]
         if scatter_root is None:
@@ -139,45 +147,52 @@ class DiscriminantsWithoutRow:
             scatter_root.whiten(centred_rows),
             scatter_root.whiten(self._mean_differences(class_index)),
         )
-        squared_lengths, row_factor = (
+        squared_lengths, removed_row_factor = (
             squared_row_lengths(whitened_rows),
             self.removed_row_factor(class_index),
         )
-        gap_products = whitened_differences @ whitened_differences.T
-        one_minus_leverage = 1 - row_factor * squared_lengths
+        difference_products = whitened_differences @ whitened_differences.T
+        one_minus_leverage = 1 - removed_row_factor * squared_lengths
         is_reliable = self.rule.has_full_rank(
-            scatter_root.least_eigenvalue_bound * one_minus_leverage
+            scatter_root.scaled_eigenvalue_bound * one_minus_leverage
         )
-        condition_numbers = scatter_root.total / (
-            scatter_root.least_unscaled * np.maximum(one_minus_leverage, MIN_ONE_MINUS_LEVERAGE)
+        condition_numbers = scatter_root.scatter_trace / (
+            scatter_root.unscaled_eigenvalue_bound
+            * np.maximum(one_minus_leverage, MIN_ONE_MINUS_LEVERAGE)
         )
-        mean_solution, largest_cell = scatter_root.solve(self.classes.means), self.classes.farthest
+        solution_for_means, max_abs_value = (
+            scatter_root.solve(self.classes.means),
+            self.classes.max_abs_value,
+        )
         is_reliable &= self.rule.has_small_rounding_error(
-            condition_numbers, largest_cell, mean_solution
+            condition_numbers, max_abs_value, solution_for_means
         )
-        return _Products(
+        return _InnerProducts(
             squared_lengths,
             whitened_rows @ whitened_differences.T,
-            np.broadcast_to(np.diag(gap_products), (len(centred_rows), len(whitened_differences))),
-            row_factor,
+            np.broadcast_to(
+                np.diag(difference_products), (len(centred_rows), len(whitened_differences))
+            ),
+            removed_row_factor,
             is_reliable
             & self.rule.keeps_all_directions(
-                scatter_root.least_unscaled * one_minus_leverage, scatter_root.total
+                scatter_root.unscaled_eigenvalue_bound * one_minus_leverage,
+                scatter_root.scatter_trace,
             ),
-            gap_products,
+            difference_products,
         )
 
     def _shrunk_products(
         self, centred_rows: np.ndarray, class_index: int, shrinkage: float
-    ) -> _Products:
+    ) -> _InnerProducts:
         """Compute products of rows and class means with shrinkage, from the scatter's spectrum."""
-        spectrum, row_factor, mean_differences = (
+        spectrum, removed_row_factor, mean_differences = (
             self._spectrum(class_index),
             self.removed_row_factor(class_index),
             self._mean_differences(class_index),
         )
         squared_norms = np.einsum("ij,ij->i", centred_rows, centred_rows)
-        trace = np.maximum(spectrum.trace - row_factor * squared_norms, 0)[:, None]
+        trace = np.maximum(spectrum.trace - removed_row_factor * squared_norms, 0)[:, None]
         added_variance = shrinkage * trace / centred_rows.shape[1]
         rotated_rows, rotated_differences = (
             centred_rows @ spectrum.vectors,
@@ -187,35 +202,43 @@ class DiscriminantsWithoutRow:
             inverse_eigenvalues = 1 / ((1 - shrinkage) * spectrum.values + added_variance)
             weighted_rows = inverse_eigenvalues * rotated_rows
             squared_lengths = np.einsum("ij,ij->i", weighted_rows, rotated_rows)
-            cross_products, gap_products = (
+            cross_products, squared_mean_distances = (
                 weighted_rows @ rotated_differences.T,
                 inverse_eigenvalues @ (rotated_differences**2).T,
             )
             # The differences of class means may leave the span of the eigenvectors.
             # A centred row d lies within this span and needs no such term.
-            if spectrum.has_rest:
-                gap_products += (
+            if spectrum.has_null_space:
+                squared_mean_distances += (
                     (mean_differences**2).sum(axis=1) - (rotated_differences**2).sum(axis=1)
                 ) / added_variance
-        smallest_eigenvalue = 0.0 if spectrum.has_rest else spectrum.values.min()
+        smallest_eigenvalue = 0.0 if spectrum.has_null_space else spectrum.values.min()
         largest_eigenvalue = (1 - shrinkage) * spectrum.values.max() + added_variance
         is_reliable = (
             largest_eigenvalue[:, 0]
             < MAX_CONDITION_NUMBER * ((1 - shrinkage) * smallest_eigenvalue + added_variance)[:, 0]
         )
-        is_reliable &= (FLAT_COLUMN_RATIO * self.classes.farthest) ** 2 <= added_variance[:, 0]
-        largest_cell = self.classes.farthest
-        mean_solution = shrunk_solution(spectrum, self.classes.means, shrinkage, largest_cell)
-        # Fits without one row resemble the fit on all rows, whose rounding error is assessed here.
-        is_reliable &= mean_solution is not None and bool(
-            self.rule.has_small_rounding_error(mean_solution[1], largest_cell, mean_solution[0])
+        is_reliable &= (FLAT_COLUMN_RATIO * self.classes.max_abs_value) ** 2 <= added_variance[:, 0]
+        max_abs_value = self.classes.max_abs_value
+        solution_for_means = solve_shrunk_system(
+            spectrum, self.classes.means, shrinkage, max_abs_value
         )
-        return _Products(
-            squared_lengths, cross_products, gap_products, (1 - shrinkage) * row_factor, is_reliable
+        # Fits without one row resemble the fit on all rows, whose rounding error is assessed here.
+        is_reliable &= solution_for_means is not None and bool(
+            self.rule.has_small_rounding_error(
+                solution_for_means[1], max_abs_value, solution_for_means[0]
+            )
+        )
+        return _InnerProducts(
+            squared_lengths,
+            cross_products,
+            squared_mean_distances,
+            (1 - shrinkage) * removed_row_factor,
+            is_reliable,
         )
 
     def _keeps_mean_directions(
-        self, row_products: _Products, difference_products: np.ndarray, class_index: int
+        self, row_products: _InnerProducts, difference_products: np.ndarray, class_index: int
     ) -> np.ndarray:
         """Return a mask of rows whose removal leaves class means that differ in all directions.
 
@@ -224,7 +247,7 @@ class DiscriminantsWithoutRow:
         """
         one_minus_leverage, cross_products = (
             row_products.one_minus_leverage[:, None],
-            row_products.row_gap_products,
+            row_products.row_mean_products,
         )
         products = difference_products + row_products.removed_row_factor * (
             cross_products[:, :, None] * cross_products[:, None, :] / one_minus_leverage[:, None]
@@ -244,18 +267,18 @@ class DiscriminantsWithoutRow:
 
 
 @frozen(eq=False)
-class _Products:
+class _InnerProducts:
     """Inner products, in the metric A⁻¹ of the scatter, of every left-out row and the class means.
 
     With the symbols of the module's docstring and δ_k = m_c − m_k, `squared_lengths` is t,
-    `row_gap_products` holds d'A⁻¹δ_k, `gap_products` holds δ_k'A⁻¹δ_k, and `removed_row_factor` is
-    γ. `is_reliable` marks reliable rows. `difference_products` holds the products of each δ_k with
-    each other δ, if they are the same for all left-out rows.
+    `row_mean_products` holds d'A⁻¹δ_k, `squared_mean_distances` holds δ_k'A⁻¹δ_k, and
+    `removed_row_factor` is γ. `is_reliable` marks reliable rows. `difference_products` holds the
+    products of each δ_k with each other δ, if they are the same for all left-out rows.
     """
 
     squared_lengths: np.ndarray
-    row_gap_products: np.ndarray
-    gap_products: np.ndarray
+    row_mean_products: np.ndarray
+    squared_mean_distances: np.ndarray
     removed_row_factor: float
     is_reliable: np.ndarray
     difference_products: np.ndarray | None = None
@@ -267,11 +290,13 @@ class _Products:
 
     def distances(self, class_index: int, class_size: float) -> np.ndarray:
         """Return the squared distances of each left-out row to the class means without this row."""
-        gap_products = self.squared_lengths[:, None] + self.row_gap_products
-        squared_gaps = self.squared_lengths[:, None] + 2 * self.row_gap_products + self.gap_products
+        row_products = self.squared_lengths[:, None] + self.row_mean_products
+        squared_row_distances = (
+            self.squared_lengths[:, None] + 2 * self.row_mean_products + self.squared_mean_distances
+        )
         distances: np.ndarray = (
-            squared_gaps
-            + self.removed_row_factor * gap_products**2 / self.one_minus_leverage[:, None]
+            squared_row_distances
+            + self.removed_row_factor * row_products**2 / self.one_minus_leverage[:, None]
         )
         distances[:, class_index] = (
             (class_size / (class_size - 1)) ** 2 * self.squared_lengths / self.one_minus_leverage
@@ -285,11 +310,13 @@ class _Products:
         """
         squared_shift = self.squared_lengths[:, None] / (class_size - 1) ** 2
         squared_distances = (
-            self.gap_products - 2 * self.row_gap_products / (class_size - 1) + squared_shift
+            self.squared_mean_distances
+            - 2 * self.row_mean_products / (class_size - 1)
+            + squared_shift
         )
         squared_distances[:, class_index] = 0
         is_distinct: np.ndarray = squared_distances.max(axis=1) > MIN_SHARE_ABOVE_ROUNDING * (
-            self.gap_products + squared_shift
+            self.squared_mean_distances + squared_shift
         ).max(axis=1)
         return is_distinct
 
@@ -307,7 +334,7 @@ class LeaveOneOutFits:
     @classmethod
     def from_plan(cls, plan: Plan) -> LeaveOneOutFits:
         """Find the leave-one-out fits of a plan, except fits in which a label is replaced."""
-        is_single, left_out_rows = single_row_fits(plan)
+        is_single, left_out_rows = find_single_row_fits(plan)
         if (flipped_labels := Flips.from_holder(plan)) is not None:
             is_single[flipped_labels.fit] = False
         fits = np.flatnonzero(is_single)
@@ -329,13 +356,15 @@ class LeaveOneOutFits:
         Where rounding decides the label, scikit-learn's estimator will be fitted instead.
         """
         plan, candidate = task.plan, int(task.group.candidates[candidate_index])
-        predictions = respond(scores, present_classes, task.request, task.data.n_classes)
+        predictions = predictions_from_scores(
+            scores, present_classes, task.request, task.data.n_classes
+        )
         index_of_fit = np.full(plan.n_fits, NO_FIT)
         index_of_fit[self.fits] = np.arange(len(self.fits))
         fit_index_of_test_set = index_of_fit[plan.fit]
         test_set_numbers = np.flatnonzero(fit_index_of_test_set != NO_FIT)
-        line_number, column_numbers = task.line_of(candidate), plan.test_offsets[test_set_numbers]
-        task.collected.values[line_number, column_numbers] = predictions[
+        value_row, value_columns = task.line_of(candidate), plan.test_offsets[test_set_numbers]
+        task.collected.values[value_row, value_columns] = predictions[
             fit_index_of_test_set[test_set_numbers]
         ]
         for fit in self.fits[has_tied_labels(scores, task.request)]:

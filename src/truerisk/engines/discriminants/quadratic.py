@@ -26,15 +26,15 @@ from truerisk.engines.discriminants.left_out import LeaveOneOutFits
 from truerisk.engines.discriminants.rule import (
     has_tied_labels,
     is_number_between,
+    predictions_from_scores,
     priors_refusal,
-    respond,
 )
 from truerisk.engines.discriminants.scatter import (
     FLAT_COLUMN_RATIO,
-    Classes,
-    Root,
-    root_of,
-    spectrum_of,
+    RowsByClass,
+    ScatterRoot,
+    compute_scatter_root,
+    compute_scatter_spectrum,
     squared_row_lengths,
 )
 from truerisk.engines.settings import Group
@@ -92,79 +92,88 @@ class QuadraticDiscriminants(OnePass):
             return None
         sizes, p = data.class_sizes, np.shape(data.X)[1]
         if sizes.min() <= p:
-            rarest = data.label(int(sizes.argmin()))
+            rarest_label = data.label(int(sizes.argmin()))
             return (
-                f"the scatter of class {rarest!r} ({sizes.min()} rows, {p} columns) has no inverse."
+                f"the scatter of class {rarest_label!r} ({sizes.min()} rows, {p} columns) has no "
+                "inverse."
             )
         return None
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
         is_computed = np.zeros(task.plan.n_fits, dtype=bool)
-        left_out_fits = LeaveOneOutFits.from_plan(task.plan)
-        if task.X is None or not len(left_out_fits.fits):
+        loo_fits = LeaveOneOutFits.from_plan(task.plan)
+        if task.X is None or not len(loo_fits.fits):
             return is_computed
-        classes = Classes.from_rows(task.X, task.data.class_codes)
+        classes = RowsByClass.from_rows(task.X, task.data.class_codes)
         class_distributions = _class_distributions(classes, task.group)
         if class_distributions is None:
             return is_computed
         scores, is_reliable = _scores_without_each_row(
             classes, class_distributions, task.group.settings[0]
         )
-        sorted_positions = classes.positions[left_out_fits.rows]
-        is_computed[left_out_fits.fits] = True
+        sorted_positions = classes.position_of_row[loo_fits.rows]
+        is_computed[loo_fits.fits] = True
         for candidate_index in range(len(scores)):
             is_requested, is_row_reliable = (
-                left_out_fits.needs_candidate(task, candidate_index),
+                loo_fits.needs_candidate(task, candidate_index),
                 is_reliable[candidate_index, sorted_positions],
             )
             can_be_stored = is_requested & is_row_reliable
-            left_out_fits.take(can_be_stored).store_predictions(
+            loo_fits.take(can_be_stored).store_predictions(
                 task,
                 candidate_index,
                 scores[candidate_index, sorted_positions[can_be_stored]],
-                classes.present,
+                classes.present_classes,
             )
-            is_computed[left_out_fits.fits[is_requested & ~is_row_reliable]] = False
+            is_computed[loo_fits.fits[is_requested & ~is_row_reliable]] = False
         return is_computed
 
     @override
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        classes = Classes.from_rows(shown.X, shown.y, shown.times)
+        classes = RowsByClass.from_rows(shown.X, shown.y, shown.times)
         setting = group.settings[0]
         class_distributions = _class_distributions(classes, group)
         priors = setting["priors"]
         if class_distributions is None or (
-            priors is not None and len(priors) != len(classes.present)
+            priors is not None and len(priors) != len(classes.present_classes)
         ):
             return None
         predictions = []
-        is_unresolved = ~np.all([shape.has_full_rank for shape in class_distributions], axis=0)
+        is_unresolved = ~np.all(
+            [distribution.has_full_rank for distribution in class_distributions], axis=0
+        )
         for rows in tests:
-            scores = np.stack([shape.log_densities(rows) for shape in class_distributions], axis=-1)
+            scores = np.stack(
+                [distribution.log_densities(rows) for distribution in class_distributions], axis=-1
+            )
             scores += _log_priors(setting, classes.sizes)
             is_unresolved |= has_tied_labels(scores, task.request).any(axis=1)
-            predictions.append(respond(scores, classes.present, task.request, task.data.n_classes))
+            predictions.append(
+                predictions_from_scores(
+                    scores, classes.present_classes, task.request, task.data.n_classes
+                )
+            )
         if is_unresolved.any():
             task.leave_open(shown.fit, group.candidates[is_unresolved])
         return predictions
 
 
-def _class_distributions(classes: Classes, group: Group) -> list[ClassDistribution] | None:
+def _class_distributions(classes: RowsByClass, group: Group) -> list[ClassDistribution] | None:
     """Return each class's normal distribution for every candidate, or None if one is singular."""
-    if len(classes.present) < 2:
+    if len(classes.present_classes) < 2:
         return None
     reg_params = group.values("reg_param").astype(np.float64)
     setting = group.settings[0]
     class_distributions = [
         class_distribution_of_rows(classes, class_index, reg_params, setting)
-        for class_index in range(len(classes.present))
+        for class_index in range(len(classes.present_classes))
     ]
     return (
         None
-        if any(shape is None for shape in class_distributions)
+        if any(distribution is None for distribution in class_distributions)
         else [
             class_distribution
             for class_distribution in class_distributions
@@ -174,75 +183,75 @@ def _class_distributions(classes: Classes, group: Group) -> list[ClassDistributi
 
 
 def _scores_without_each_row(
-    classes: Classes, class_distributions: list[ClassDistribution], setting: Mapping[str, Any]
+    classes: RowsByClass, class_distributions: list[ClassDistribution], setting: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each row's class scores by the fits without it, and a mask of reliable scores.
 
-    The rows are in the order of `classes.centred`.
+    The rows are in the order of `classes.centred_table`.
     """
     class_sizes, n_classes = classes.sizes, len(class_distributions)
     has_full_rank = np.array(
         [class_distribution.has_full_rank for class_distribution in class_distributions]
     )
-    scores = np.zeros((has_full_rank.shape[1], n_classes, len(classes.centred)))
-    is_reliable = np.zeros((len(scores), len(classes.centred)), dtype=bool)
+    scores = np.zeros((has_full_rank.shape[1], n_classes, len(classes.centred_table)))
+    is_reliable = np.zeros((len(scores), len(classes.centred_table)), dtype=bool)
     centred_buffer = np.empty((int(class_sizes.max()), classes.n_features))
-    for removed_class in range(n_classes):
-        smaller_distribution = class_distributions[removed_class].with_class_size(
-            class_sizes[removed_class] - 1
+    for reduced_class in range(n_classes):
+        smaller_distribution = class_distributions[reduced_class].with_class_size(
+            class_sizes[reduced_class] - 1
         )
         if smaller_distribution is None:
             continue
-        row_slice = classes.block(removed_class)
-        is_removed_class = np.arange(n_classes) == removed_class
-        have_others_full_rank = has_full_rank[~is_removed_class].all(axis=0)
-        log_priors = _log_priors(setting, class_sizes - is_removed_class)
+        row_slice = classes.class_slice(reduced_class)
+        is_reduced_class = np.arange(n_classes) == reduced_class
+        have_others_full_rank = has_full_rank[~is_reduced_class].all(axis=0)
+        log_priors = _log_priors(setting, class_sizes - is_reduced_class)
         for class_index, class_distribution in enumerate(class_distributions):
-            squares = class_distribution.squares(
-                classes.centred_on(class_index, removed_class, centred_buffer)
+            squared_coordinates = class_distribution.squared_coordinates(
+                classes.centre_on_class(class_index, reduced_class, centred_buffer)
             )
-            if class_index == removed_class:
+            if class_index == reduced_class:
                 log_densities, is_row_reliable = _log_densities_without_row(
-                    smaller_distribution, squares
+                    smaller_distribution, squared_coordinates
                 )
                 is_reliable[:, row_slice] = is_row_reliable & have_others_full_rank[:, None]
             else:
-                log_densities = class_distribution.log_densities_from_squares(squares)
+                log_densities = class_distribution.log_densities_from_squares(squared_coordinates)
             np.add(log_densities, log_priors[class_index], out=scores[:, class_index, row_slice])
     return scores.transpose(0, 2, 1), is_reliable
 
 
 def _log_densities_without_row(
-    smaller_distribution: ClassDistribution, squares: np.ndarray
+    smaller_distribution: ClassDistribution, squared_coordinates: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return log densities of rows, each removed from its class, and a mask of reliable rows."""
     size_ratio = (smaller_distribution.class_size + 1) / smaller_distribution.class_size
-    distances = smaller_distribution.distances(squares)
+    distances = smaller_distribution.distances(squared_coordinates)
     one_minus_leverage = (
         -size_ratio * (1 - smaller_distribution.reg_params) / smaller_distribution.divisor
     )[:, None] * distances
     one_minus_leverage += 1
-    least_remainder = np.maximum(
+    min_one_minus_leverage = np.maximum(
         MIN_ONE_MINUS_LEVERAGE,
         smaller_distribution.tol
         * RANK_SAFETY_FACTOR
         / smaller_distribution.sklearn_eigenvalue_bound,
     )
-    is_reliable: np.ndarray = one_minus_leverage > least_remainder[:, None]
+    is_reliable: np.ndarray = one_minus_leverage > min_one_minus_leverage[:, None]
     if not is_reliable.all():
         one_minus_leverage[~is_reliable] = 1
     distances /= one_minus_leverage
     distances *= -(size_ratio**2) / 2
-    log_terms = np.log(one_minus_leverage, out=one_minus_leverage)
-    log_terms += smaller_distribution.log_determinants[:, None]
-    log_terms /= 2
-    distances -= log_terms
+    log_determinants = np.log(one_minus_leverage, out=one_minus_leverage)
+    log_determinants += smaller_distribution.log_determinants[:, None]
+    log_determinants /= 2
+    distances -= log_determinants
     return distances, is_reliable
 
 
-def _log_priors(setting: Mapping[str, Any], sizes: np.ndarray) -> np.ndarray:
+def _log_priors(setting: Mapping[str, Any], class_sizes: np.ndarray) -> np.ndarray:
     priors = setting["priors"]
-    return np.log(sizes / sizes.sum() if priors is None else np.asarray(priors))
+    return np.log(class_sizes / class_sizes.sum() if priors is None else np.asarray(priors))
 
 
 def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
@@ -279,7 +288,7 @@ class ClassDistribution:
 
     mean: np.ndarray
     class_size: float
-    axes: np.ndarray | Root
+    axes: np.ndarray | ScatterRoot
     eigenvalues: np.ndarray
     reg_params: np.ndarray
     setting: Mapping[str, Any]
@@ -310,19 +319,23 @@ class ClassDistribution:
     @cached_property
     def log_determinants(self) -> np.ndarray:
         """Logarithm of the determinant of the covariance, for each regularization parameter."""
-        logs: np.ndarray = np.log(self.inverse_variances)
-        if isinstance(self.axes, Root):  # With a root all inverse variances are equal.
-            log_determinants: np.ndarray = self.axes.log_determinant - logs[:, 0] * len(self.mean)
+        log_inverse_variances: np.ndarray = np.log(self.inverse_variances)
+        if isinstance(self.axes, ScatterRoot):  # With a root all inverse variances are equal.
+            log_determinants: np.ndarray = self.axes.log_determinant - log_inverse_variances[
+                :, 0
+            ] * len(self.mean)
         else:
-            log_determinants = -logs.sum(axis=1)
+            log_determinants = -log_inverse_variances.sum(axis=1)
         return log_determinants
 
     @cached_property
     def sklearn_eigenvalue_bound(self) -> np.ndarray:
         """Lower bound on the eigenvalues of the covariance with scikit-learn's divisor."""
         sklearn_divisor = scatter_divisor({}, self.class_size)
-        if isinstance(self.axes, Root):
-            lower_bounds: np.ndarray = np.array([self.axes.least_unscaled / sklearn_divisor])
+        if isinstance(self.axes, ScatterRoot):
+            lower_bounds: np.ndarray = np.array(
+                [self.axes.unscaled_eigenvalue_bound / sklearn_divisor]
+            )
         else:
             lower_bounds = self._variances(sklearn_divisor).min(axis=1)
         return lower_bounds
@@ -331,18 +344,18 @@ class ClassDistribution:
     def has_full_rank(self) -> np.ndarray:
         """Mask of the candidates whose covariance has full rank by scikit-learn's criterion."""
         is_full_rank: np.ndarray = self.sklearn_eigenvalue_bound > self.tol * RANK_SAFETY_FACTOR
-        if isinstance(self.axes, Root) and not is_full_rank.all():
+        if isinstance(self.axes, ScatterRoot) and not is_full_rank.all():
             sklearn_divisor = scatter_divisor({}, self.class_size)
-            exact_bounds = np.array([self.axes.least_unscaled_exactly() / sklearn_divisor])
+            exact_bounds = np.array([self.axes.smallest_unscaled_eigenvalue() / sklearn_divisor])
             is_full_rank = exact_bounds > self.tol * RANK_SAFETY_FACTOR
         return is_full_rank
 
-    def squares(self, centred_rows: np.ndarray) -> np.ndarray:
+    def squared_coordinates(self, centred_rows: np.ndarray) -> np.ndarray:
         """Return squared coordinates of centred rows in `axes`; for a Cholesky root only their sum.
 
         The array of centred rows may be overwritten.
         """
-        if isinstance(self.axes, Root):
+        if isinstance(self.axes, ScatterRoot):
             whitened_rows = self.axes.whiten(centred_rows, overwrite=True)
             squared_lengths = squared_row_lengths(whitened_rows)
             return squared_lengths.reshape(-1, 1)
@@ -350,20 +363,22 @@ class ClassDistribution:
         squared_coordinates *= squared_coordinates
         return squared_coordinates
 
-    def log_densities_from_squares(self, squares: np.ndarray) -> np.ndarray:
+    def log_densities_from_squares(self, squared_coordinates: np.ndarray) -> np.ndarray:
         """Return log densities of rows for every candidate, up to a constant all classes share."""
-        return -(self.distances(squares) + self.log_determinants[:, None]) / 2
+        return -(self.distances(squared_coordinates) + self.log_determinants[:, None]) / 2
 
     def distances(self, squares: np.ndarray) -> np.ndarray:
         """Return squared Mahalanobis distances of rows by the covariance of every candidate."""
         weights = (
-            self.inverse_variances[:, :1] if isinstance(self.axes, Root) else self.inverse_variances
+            self.inverse_variances[:, :1]
+            if isinstance(self.axes, ScatterRoot)
+            else self.inverse_variances
         )
         return weights @ squares.T
 
     def log_densities(self, rows: np.ndarray) -> np.ndarray:
         """Compute the log density of each row under this class, up to a constant."""
-        return self.log_densities_from_squares(self.squares(rows - self.mean))
+        return self.log_densities_from_squares(self.squared_coordinates(rows - self.mean))
 
     def _variances(self, divisor: float) -> np.ndarray:
         reg_params = self.reg_params[:, None]
@@ -371,7 +386,7 @@ class ClassDistribution:
 
 
 def class_distribution_of_rows(
-    classes: Classes, class_index: int, reg_params: np.ndarray, setting: Mapping[str, Any]
+    classes: RowsByClass, class_index: int, reg_params: np.ndarray, setting: Mapping[str, Any]
 ) -> ClassDistribution | None:
     """Return the normal distribution of a class for every regularization parameter.
 
@@ -382,21 +397,27 @@ def class_distribution_of_rows(
     if len(rows) <= p:
         return None
     if len(reg_params) == 1 and reg_params[0] == 0:
-        scatter_root = root_of(rows)
+        scatter_root = compute_scatter_root(rows)
         if (
             scatter_root is None
-            or (scatter_root.scale <= class_size**0.5 * FLAT_COLUMN_RATIO * classes.largest).any()
+            or (
+                scatter_root.column_scales
+                <= class_size**0.5 * FLAT_COLUMN_RATIO * classes.max_abs_by_column
+            ).any()
         ):
             return None
         # An SVD of the rows would lose a column of such a small scale.
-        if scatter_root.scale.min() < MIN_COLUMN_SCALE_RATIO * scatter_root.scale.max():
+        if (
+            scatter_root.column_scales.min()
+            < MIN_COLUMN_SCALE_RATIO * scatter_root.column_scales.max()
+        ):
             return None
         return ClassDistribution(mean, class_size, scatter_root, np.ones(p), reg_params, setting)
-    if (FLAT_COLUMN_RATIO * classes.farthest) ** 2 > reg_params.min() and classes.is_flat(
+    if (FLAT_COLUMN_RATIO * classes.max_abs_value) ** 2 > reg_params.min() and classes.is_flat(
         class_index
     ):
         return None
-    spectrum = spectrum_of(rows)
+    spectrum = compute_scatter_spectrum(rows)
     if (
         reg_params.min() == 0
         and spectrum.values.min() <= LEAST_EIGENVALUE_RATIO * spectrum.values.max()
@@ -415,6 +436,6 @@ def scatter_divisor(setting: Mapping[str, Any], n_rows: float) -> float:
 @cache
 def _sklearn_divisor_name() -> str:
     check_present("truerisk.models.discriminant_analysis")
-    from truerisk.models.discriminant_analysis import divides_by_n
+    from truerisk.models.discriminant_analysis import sklearn_qda_divides_by_n
 
-    return "n" if divides_by_n() else "n-1"
+    return "n" if sklearn_qda_divides_by_n() else "n-1"

@@ -13,18 +13,18 @@ from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.engines.discriminants.scatter import (
     FLAT_COLUMN_RATIO,
-    Classes,
-    Root,
+    RowsByClass,
+    ScatterRoot,
     ScatterSpectrum,
-    root_of,
+    compute_scatter_root,
 )
 from truerisk.kernels.spectral import EPS
-from truerisk.plan.answers import code_type
+from truerisk.plan.answers import class_code_dtype
 
 MAX_CONDITION_NUMBER = 1e8  # Largest accepted condition number of a shrunk scatter matrix.
 # A smaller share of the scatter between classes is nothing but rounding error.
 MIN_SHARE_ABOVE_ROUNDING = 1e-12
-SAFETY_FACTOR = 1.001
+TOLERANCE_SAFETY_FACTOR = 1.001
 # MAX_ROUNDING_ERROR is the largest accepted bound on the rounding error of a score, relative to
 # the score.
 # Few data sets reach this bound, and the actual rounding error is seldom nearly as large.
@@ -50,7 +50,7 @@ class DiscriminantRule:
         The largest `tol` is used, since every smaller `tol` keeps the directions that it keeps.
         """
         check_present("truerisk.models.discriminant_analysis")
-        from truerisk.models.discriminant_analysis import pools_by_n
+        from truerisk.models.discriminant_analysis import sklearn_lda_divides_by_n
 
         setting = settings[0]
         priors = setting["priors"]
@@ -60,7 +60,7 @@ class DiscriminantRule:
             solver,
             max(float(setting["tol"]) for setting in settings),
             None if priors is None else np.asarray(priors, dtype=np.float64),
-            setting.get("divisor", "n" if pools_by_n(solver) else "n-K"),
+            setting.get("divisor", "n" if sklearn_lda_divides_by_n(solver) else "n-K"),
             setting.get("n_components"),
         )
 
@@ -69,9 +69,9 @@ class DiscriminantRule:
         """True if priors given by the user weight the covariances of the classes."""
         return self.priors is not None and self.solver != "svd"
 
-    def can_fit(self, sizes: np.ndarray, n_features: int) -> bool:
+    def can_fit(self, class_sizes: np.ndarray, n_features: int) -> bool:
         """Return True if scikit-learn would fit classes of these sizes without an error."""
-        n_classes, n_rows = len(sizes), sizes.sum()
+        n_classes, n_rows = len(class_sizes), class_sizes.sum()
         if (
             n_classes < 2
             or n_rows <= n_classes
@@ -80,42 +80,42 @@ class DiscriminantRule:
             return False
         return self.n_components is None or self.n_components <= min(n_classes - 1, n_features)
 
-    def has_covariances(self, sizes: np.ndarray) -> np.ndarray:
+    def has_covariances(self, class_sizes: np.ndarray) -> np.ndarray:
         """Return True if each class has two rows or more, as scikit-learn's covariances need."""
-        return np.asarray((sizes > 1).all(axis=-1) | (self.solver == "svd"))
+        return np.asarray((class_sizes > 1).all(axis=-1) | (self.solver == "svd"))
 
     def has_distinct_means(self, means: np.ndarray) -> np.ndarray:
         """Return True if the class means differ by more than rounding error.
 
         If they are equal, scikit-learn divides 0 by 0 and warns.
         """
-        largest_difference, largest_value = (
+        max_mean_difference, max_abs_mean = (
             np.ptp(means, axis=-2).max(axis=-1),
             np.abs(means).max(axis=(-1, -2)),
         )
         return np.asarray(
-            (largest_difference > MIN_SHARE_ABOVE_ROUNDING * largest_value)
+            (max_mean_difference > MIN_SHARE_ABOVE_ROUNDING * max_abs_mean)
             | (self.solver == "lsqr")
         )
 
-    def log_priors(self, sizes: np.ndarray) -> np.ndarray:
+    def log_priors(self, class_sizes: np.ndarray) -> np.ndarray:
         """Return the logarithms of the given priors, or of the class frequencies."""
         if self.priors is not None:
-            return np.broadcast_to(np.log(self.priors), sizes.shape)
-        return np.log(sizes / sizes.sum(axis=-1, keepdims=True))
+            return np.broadcast_to(np.log(self.priors), class_sizes.shape)
+        return np.log(class_sizes / class_sizes.sum(axis=-1, keepdims=True))
 
-    def factor(self, sizes: np.ndarray) -> Any:
+    def distance_factor(self, sizes: np.ndarray) -> Any:
         """Return the factor by which squared distances are multiplied; 1 if the divisor is n."""
         n_rows = sizes.sum(axis=-1)
         return (
             (n_rows - sizes.shape[-1]) / n_rows if self.divisor == "n-K" else np.ones_like(n_rows)
         )
 
-    def scatter_factors(self, sizes: np.ndarray) -> np.ndarray:
+    def scatter_factors(self, class_sizes: np.ndarray) -> np.ndarray:
         """Return the factor with which each class's scatter enters the pooled scatter matrix."""
         if self.priors is not None and self.weighs_classes:
-            return self.priors / sizes
-        return np.broadcast_to(1 / sizes.sum(axis=-1, keepdims=True), sizes.shape)
+            return self.priors / class_sizes
+        return np.broadcast_to(1 / class_sizes.sum(axis=-1, keepdims=True), class_sizes.shape)
 
     def has_full_rank(self, least_eigenvalue: np.ndarray) -> np.ndarray:
         """Return True if the scatter matrix has full rank by scikit-learn's criterion.
@@ -124,7 +124,7 @@ class DiscriminantRule:
         """
         if self.solver != "svd":
             return np.ones(np.shape(least_eigenvalue), dtype=bool)
-        return np.asarray(least_eigenvalue > self.tol**2 * SAFETY_FACTOR)
+        return np.asarray(least_eigenvalue > self.tol**2 * TOLERANCE_SAFETY_FACTOR)
 
     def keeps_all_directions(self, least_eigenvalue: Any, trace: Any) -> np.ndarray:
         """Return True if the least-squares solver drops no direction of a scatter with this trace.
@@ -136,7 +136,7 @@ class DiscriminantRule:
         return np.asarray(least_eigenvalue > LSTSQ_CUTOFF * trace)
 
     def has_small_rounding_error(
-        self, condition_number: Any, largest_cell: float, coefficients: np.ndarray
+        self, condition_number: Any, max_abs_value: float, coefficients: np.ndarray
     ) -> Any:
         """Return True if rounding in scikit-learn's estimator changes no score noticeably.
 
@@ -146,13 +146,13 @@ class DiscriminantRule:
         """
         if self.solver == "svd":
             return np.ones(np.shape(condition_number), dtype=bool)
-        longest_coefficients = np.sqrt((coefficients**2).sum(axis=-1)).max(axis=-1)
+        max_coefficient_norm = np.sqrt((coefficients**2).sum(axis=-1)).max(axis=-1)
         with np.errstate(over="ignore", invalid="ignore"):
             return (
-                EPS * condition_number * largest_cell * longest_coefficients <= MAX_ROUNDING_ERROR
+                EPS * condition_number * max_abs_value * max_coefficient_norm <= MAX_ROUNDING_ERROR
             )
 
-    def plain_slopes(self, classes: Classes) -> np.ndarray | None:
+    def unshrunk_slopes(self, classes: RowsByClass) -> np.ndarray | None:
         """Return the inverse scatter times each centred class mean, without shrinkage.
 
         The result is None if scikit-learn would have to decide a rank, or if the result would have
@@ -160,18 +160,20 @@ class DiscriminantRule:
         """
         if classes.has_flat_columns:
             return None
-        scatter_root = root_of(*classes.rows(self.scatter_factors(classes.sizes)))
+        scatter_root = compute_scatter_root(
+            *classes.scatter_rows(self.scatter_factors(classes.sizes))
+        )
         centred_means = classes.means - classes.means.mean(axis=0)
         return self._reliable_slopes(scatter_root, classes, centred_means)
 
     def _reliable_slopes(
-        self, scatter_root: Root | None, classes: Classes, centred_means: np.ndarray
+        self, scatter_root: ScatterRoot | None, classes: RowsByClass, centred_means: np.ndarray
     ) -> np.ndarray | None:
         if scatter_root is None or not self._accepts_root(scatter_root):
             return None
-        condition_number = scatter_root.total / scatter_root.least_unscaled
+        condition_number = scatter_root.scatter_trace / scatter_root.unscaled_eigenvalue_bound
         if not self.has_small_rounding_error(
-            condition_number, classes.farthest, scatter_root.solve(classes.means)
+            condition_number, classes.max_abs_value, scatter_root.solve(classes.means)
         ):
             return None
         if self.solver == "svd" and len(centred_means) > 2:
@@ -183,26 +185,28 @@ class DiscriminantRule:
                 return None
         return scatter_root.solve(centred_means)
 
-    def _accepts_root(self, scatter_root: Root) -> bool:
+    def _accepts_root(self, scatter_root: ScatterRoot) -> bool:
         return bool(
-            self.keeps_all_directions(scatter_root.least_unscaled, scatter_root.total)
+            self.keeps_all_directions(
+                scatter_root.unscaled_eigenvalue_bound, scatter_root.scatter_trace
+            )
         ) and bool(
-            self.has_full_rank(np.asarray(scatter_root.least_eigenvalue_bound))
+            self.has_full_rank(np.asarray(scatter_root.scaled_eigenvalue_bound))
             or self.has_full_rank(np.asarray(scatter_root.smallest_scaled_eigenvalue()))
         )
 
-    def scores(self, classes: Classes, slopes: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    def scores(self, classes: RowsByClass, slopes: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """Return log(prior · density) of rows by class, up to a constant that all classes share."""
         overall_mean = classes.means.mean(axis=0)
         centred_means = classes.means - overall_mean
-        distances = (rows - overall_mean) @ slopes.T - np.einsum(
+        linear_scores = (rows - overall_mean) @ slopes.T - np.einsum(
             "kj,kj->k", centred_means, slopes
         ) / 2
-        return self.log_priors(classes.sizes) + self.factor(classes.sizes) * distances
+        return self.log_priors(classes.sizes) + self.distance_factor(classes.sizes) * linear_scores
 
 
-def shrunk_solution(
-    spectrum: ScatterSpectrum, rows: np.ndarray, shrinkage: float, largest_cell: float
+def solve_shrunk_system(
+    spectrum: ScatterSpectrum, rows: np.ndarray, shrinkage: float, max_abs_value: float
 ) -> tuple[np.ndarray, float] | None:
     """Return the inverse of a shrunk scatter matrix times each row, and its condition number.
 
@@ -211,28 +215,30 @@ def shrunk_solution(
     """
     added_variance = shrinkage * spectrum.trace / spectrum.n_features
     shrunk_eigenvalues = (1 - shrinkage) * spectrum.values + added_variance
-    smallest_eigenvalue = added_variance if spectrum.has_rest else shrunk_eigenvalues.min()
+    smallest_eigenvalue = added_variance if spectrum.has_null_space else shrunk_eigenvalues.min()
     if not (
         shrunk_eigenvalues.max() < MAX_CONDITION_NUMBER * smallest_eigenvalue
-        and (FLAT_COLUMN_RATIO * largest_cell) ** 2 <= added_variance
+        and (FLAT_COLUMN_RATIO * max_abs_value) ** 2 <= added_variance
     ):
         return None
     rotated_rows = rows @ spectrum.vectors
     solution: np.ndarray = (rotated_rows / shrunk_eigenvalues) @ spectrum.vectors.T
-    if spectrum.has_rest:
+    if spectrum.has_null_space:
         solution += (rows - rotated_rows @ spectrum.vectors.T) / added_variance
     return solution, float(shrunk_eigenvalues.max() / smallest_eigenvalue)
 
 
 def has_distinct_means_for_svd(
-    products: np.ndarray, class_priors: np.ndarray, tol: float
+    mean_products: np.ndarray, class_priors: np.ndarray, tol: float
 ) -> np.ndarray:
     """Return a mask of fits whose class means all differ enough for scikit-learn's SVD solver.
 
     This solver drops directions in which the class means hardly differ. `products[i]` holds the
     inner products of the class means (from any origin) in the metric of the scatter.
     """
-    centred_products = products - np.einsum("ij,ijk->ik", class_priors, products)[:, None, :]
+    centred_products = (
+        mean_products - np.einsum("ij,ijk->ik", class_priors, mean_products)[:, None, :]
+    )
     centred_products = (
         centred_products - np.einsum("ij,ikj->ik", class_priors, centred_products)[:, :, None]
     )
@@ -246,7 +252,7 @@ def has_distinct_means_for_svd(
     eigenvalues = np.linalg.eigvalsh(weighted_products)
     largest_eigenvalue = eigenvalues[:, -1:]
     is_dropped = (eigenvalues > MIN_SHARE_ABOVE_ROUNDING * largest_eigenvalue) & (
-        eigenvalues <= tol**2 * SAFETY_FACTOR * largest_eigenvalue
+        eigenvalues <= tol**2 * TOLERANCE_SAFETY_FACTOR * largest_eigenvalue
     )
     return is_finite & ~is_dropped.any(axis=1)
 
@@ -307,7 +313,7 @@ def priors_refusal(priors: Any) -> str | None:
 TIE_TOLERANCE = 1e-9
 
 
-def respond(
+def predictions_from_scores(
     scores: np.ndarray, present_classes: np.ndarray, request: Request, n_classes: int
 ) -> np.ndarray:
     """Return the requested predictions from class scores, whose last axis has the present classes.
@@ -322,7 +328,7 @@ def respond(
             best_class = (scores[..., 1] > scores[..., 0]).astype(np.intp)
         else:
             best_class = scores.argmax(axis=-1)
-        return present_classes.astype(code_type(n_classes))[best_class]
+        return present_classes.astype(class_code_dtype(n_classes))[best_class]
     if request.response == "score":
         return scores[..., 1] - scores[..., 0]
     joint_densities = np.exp(scores - scores.max(axis=-1, keepdims=True))

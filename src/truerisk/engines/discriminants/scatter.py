@@ -1,8 +1,9 @@
 """Class means and scatter of a training set, and two ways to invert a scatter.
 
-`Classes` holds the centred rows class by class. A `Root` whitens rows by a Cholesky decomposition
-of the scatter matrix of columns scaled to variance 1. A `ScatterSpectrum` is an eigendecomposition
-that serves any amount of shrinkage. Both provide bounds on their loss of precision.
+`RowsByClass` holds the centred rows class by class. A `ScatterRoot` whitens rows by a Cholesky
+decomposition of the scatter matrix of columns scaled to variance 1. A `ScatterSpectrum` is an
+eigendecomposition that serves any amount of shrinkage. Both provide bounds on their loss of
+precision.
 """
 
 from __future__ import annotations
@@ -29,29 +30,29 @@ MIN_EIGENVALUE_SHARE = 1e-5
 
 
 @frozen(eq=False)
-class Classes:
+class RowsByClass:
     """Training rows sorted by class, with the classes' codes, sizes (counting copies) and means.
 
-    `centred[t]` is row `order[t]` minus the mean of its class, and `times[t]` is its multiplicity
-    (None: all are 1). The rows of class k are `centred[self.block(k)]`, in ascending order of the
-    rows, and their squares in a column sum to `squares[k]`. `member[i]` is the index of row i's
-    class in `present`.
+    `centred_table[t]` is row `row_order[t]` minus the mean of its class, and `row_counts[t]` is its
+    multiplicity (None: all are 1). The rows of class k are `centred_table[self.class_slice(k)]`, in
+    ascending order of the rows, and their squares in a column sum to `sums_of_squares[k]`.
+    `class_of_row[i]` is the index of row i's class in `present_classes`.
     """
 
-    present: np.ndarray
+    present_classes: np.ndarray
     sizes: np.ndarray
     means: np.ndarray
-    member: np.ndarray
-    order: np.ndarray
-    starts: np.ndarray
-    centred: np.ndarray
-    squares: np.ndarray
-    times: np.ndarray | None
+    class_of_row: np.ndarray
+    row_order: np.ndarray
+    class_starts: np.ndarray
+    centred_table: np.ndarray
+    sums_of_squares: np.ndarray
+    row_counts: np.ndarray | None
 
     @classmethod
     def from_rows(
         cls, X: np.ndarray, codes: np.ndarray, times: np.ndarray | None = None
-    ) -> Classes:
+    ) -> RowsByClass:
         """Sort the rows by class and centre each class at its mean; `times` counts copies."""
         class_counts = np.bincount(codes)
         present_classes = np.flatnonzero(class_counts)
@@ -62,16 +63,16 @@ class Classes:
         )
         # Small integers are sorted by counting.
         sort_keys = codes.astype(np.uint16) if len(class_counts) <= 1 << 16 else codes
-        class_order = np.argsort(sort_keys, kind="stable")
+        row_order = np.argsort(sort_keys, kind="stable")
         class_starts = np.concatenate([[0], np.cumsum(class_counts[present_classes])])
-        times = None if times is None else times[class_order]
+        times = None if times is None else times[row_order]
         centred_rows = np.empty_like(X)
         sizes = np.empty(len(present_classes))
         means, squares = (np.empty((len(present_classes), X.shape[1])) for _ in range(2))
         # Working class by class keeps the rows of one class in the processor's cache.
         for class_index, (class_start, class_end) in enumerate(pairwise(class_starts)):
             rows_of_class = X.take(
-                class_order[class_start:class_end],
+                row_order[class_start:class_end],
                 axis=0,
                 out=centred_rows[class_start:class_end],
                 mode="clip",
@@ -82,7 +83,7 @@ class Classes:
                 else times[class_start:class_end].astype(np.float64)
             )
             sizes[class_index] = multiplicities.sum()
-            means[class_index], squares[class_index] = _centre(
+            means[class_index], squares[class_index] = _centre_rows(
                 rows_of_class, multiplicities / sizes[class_index]
             )
         return cls(
@@ -90,7 +91,7 @@ class Classes:
             sizes,
             means,
             class_of_row,
-            class_order,
+            row_order,
             class_starts,
             centred_rows,
             squares,
@@ -105,80 +106,86 @@ class Classes:
     @property
     def n_features(self) -> int:
         """Number of columns."""
-        return int(self.centred.shape[1])
+        return int(self.centred_table.shape[1])
 
-    def block(self, class_index: int) -> slice:
-        """Return the slice of the array `centred` that holds the rows of one class."""
-        return slice(int(self.starts[class_index]), int(self.starts[class_index + 1]))
+    def class_slice(self, class_index: int) -> slice:
+        """Return the slice of the array `centred_table` that holds the rows of one class."""
+        return slice(int(self.class_starts[class_index]), int(self.class_starts[class_index + 1]))
 
     @cached_property
-    def positions(self) -> np.ndarray:
-        """Position of each training row in the array `centred`, which is sorted by class."""
-        row_positions = np.empty(len(self.order), dtype=np.intp)
-        row_positions[self.order] = np.arange(len(row_positions))
+    def position_of_row(self) -> np.ndarray:
+        """Position of each training row in the array `centred_table`, which is sorted by class."""
+        row_positions = np.empty(len(self.row_order), dtype=np.intp)
+        row_positions[self.row_order] = np.arange(len(row_positions))
         return row_positions
 
     def centred_rows(self, rows: np.ndarray, class_index: int) -> np.ndarray:
         """Return rows of one class minus its mean."""
-        row_slice = self.block(class_index)
-        if np.array_equal(rows, self.order[row_slice]):
-            return self.centred[row_slice]  # All rows are requested, so that no copy is needed.
-        return self.centred[self.positions[rows]]
+        row_slice = self.class_slice(class_index)
+        if np.array_equal(rows, self.row_order[row_slice]):
+            return self.centred_table[
+                row_slice
+            ]  # All rows are requested, so that no copy is needed.
+        return self.centred_table[self.position_of_row[rows]]
 
-    def centred_on(self, mean_class: int, rows_class: int, buffer: np.ndarray) -> np.ndarray:
+    def centre_on_class(
+        self, class_of_mean: int, class_of_rows: int, buffer: np.ndarray
+    ) -> np.ndarray:
         """Write the rows of one class minus the mean of this or another class into `buffer`."""
-        rows = self.centred[self.block(rows_class)]
+        rows = self.centred_table[self.class_slice(class_of_rows)]
         centred_rows: np.ndarray = buffer[: len(rows)]
-        if rows_class == mean_class:
+        if class_of_rows == class_of_mean:
             np.copyto(centred_rows, rows)
         else:
-            _subtract_row(rows, self.means[mean_class] - self.means[rows_class], centred_rows)
+            _subtract_row(rows, self.means[class_of_mean] - self.means[class_of_rows], centred_rows)
         return centred_rows
 
-    def rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
+    def scatter_rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
         """Return rows R and a number f: f R'R is the sum of the class scatters times `factors`."""
-        if self.times is None and (factors == factors[0]).all():
+        if self.row_counts is None and (factors == factors[0]).all():
             # All classes have the same scatter factor, so that the rows need not be copied.
-            return self.centred, float(factors[0])
-        row_factors = np.repeat(factors, np.diff(self.starts))
-        if self.times is not None:
-            row_factors = row_factors * self.times
-        return np.sqrt(row_factors)[:, None] * self.centred, 1.0
+            return self.centred_table, float(factors[0])
+        row_factors = np.repeat(factors, np.diff(self.class_starts))
+        if self.row_counts is not None:
+            row_factors = row_factors * self.row_counts
+        return np.sqrt(row_factors)[:, None] * self.centred_table, 1.0
 
     def scatter_rows_of_class(self, class_index: int) -> np.ndarray:
         """Return rows R such that R'R is the scatter matrix of one class."""
-        row_slice = self.block(class_index)
-        if self.times is None:
-            return self.centred[row_slice]
-        return np.sqrt(self.times[row_slice])[:, None] * self.centred[row_slice]
+        row_slice = self.class_slice(class_index)
+        if self.row_counts is None:
+            return self.centred_table[row_slice]
+        return np.sqrt(self.row_counts[row_slice])[:, None] * self.centred_table[row_slice]
 
     @cached_property
-    def largest(self) -> np.ndarray:
+    def max_abs_by_column(self) -> np.ndarray:
         """Upper bound on the absolute cell values of each column."""
-        root_squares = np.sqrt(
-            self.squares.sum(axis=0)
+        max_distances = np.sqrt(
+            self.sums_of_squares.sum(axis=0)
         )  # No cell is farther than this from its class mean.
-        return np.abs(self.means).max(axis=0) + root_squares
+        return np.abs(self.means).max(axis=0) + max_distances
 
     @property
-    def farthest(self) -> float:
+    def max_abs_value(self) -> float:
         """Upper bound on the absolute values of all cells."""
-        return float(self.largest.max())
+        return float(self.max_abs_by_column.max())
 
     @cached_property
     def has_flat_columns(self) -> bool:
         """True if a column hardly varies within classes, relative to the size of its cells."""
-        return self._flat(self.squares.sum(axis=0), len(self.centred))
+        return self._has_flat_column(self.sums_of_squares.sum(axis=0), len(self.centred_table))
 
     def is_flat(self, class_index: int) -> bool:
         """Return True if a column hardly varies within one class, relative to its cells' size."""
-        return self._flat(self.squares[class_index], int(np.diff(self.starts)[class_index]))
+        return self._has_flat_column(
+            self.sums_of_squares[class_index], int(np.diff(self.class_starts)[class_index])
+        )
 
-    def _flat(self, squares: np.ndarray, n_rows: int) -> bool:
-        return bool((squares <= n_rows * (FLAT_COLUMN_RATIO * self.largest) ** 2).any())
+    def _has_flat_column(self, squares: np.ndarray, n_rows: int) -> bool:
+        return bool((squares <= n_rows * (FLAT_COLUMN_RATIO * self.max_abs_by_column) ** 2).any())
 
 
-def _centre(rows: np.ndarray, row_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _centre_rows(rows: np.ndarray, row_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Subtract the weighted mean from rows in place; return the mean and the sums of squares.
 
     The mean of the centred rows is the rounding error of the first mean. It is subtracted as well
@@ -210,23 +217,23 @@ def _subtract_row(rows: np.ndarray, row: np.ndarray, result: np.ndarray) -> None
 
 
 @frozen(eq=False)
-class Root:
+class ScatterRoot:
     """Lower triangular matrix T such that T'T is the inverse of a scatter matrix.
 
-    T = L⁻¹/scale, where LL' is the scatter of the columns divided by `scale`, which has diagonal 1.
-    `trace` is the trace of the inverse of LL', so that the smallest eigenvalue of LL' is at least
-    1/trace.
+    T = L⁻¹/`column_scales`, where LL' is the scatter of the columns divided by `column_scales`,
+    which has diagonal 1. `inverse_trace` is the trace of the inverse of LL', so that the smallest
+    eigenvalue of LL' is at least 1/`inverse_trace`.
     """
 
-    triangle: np.ndarray
-    scale: np.ndarray
-    trace: float
+    lower_triangle: np.ndarray
+    column_scales: np.ndarray
+    inverse_trace: float
 
     def whiten(self, rows: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
         """Return the triangular root T times each row, so that the rows have unit scatter."""
         # A triangular product takes half of the work of a full product.
         # OpenBLAS is faster with upper than with lower triangles.
-        upper_triangle = self.triangle.T
+        upper_triangle = self.lower_triangle.T
         whitened_rows: np.ndarray = blas.dtrmm(
             1.0, upper_triangle, rows.T, trans_a=1, overwrite_b=overwrite
         )
@@ -234,36 +241,36 @@ class Root:
 
     def solve(self, rows: np.ndarray) -> np.ndarray:
         """Return the inverse of the scatter matrix times each row."""
-        return self.whiten(rows) @ self.triangle
+        return self.whiten(rows) @ self.lower_triangle
 
     @cached_property
     def log_determinant(self) -> float:
         """Logarithm of the determinant of the scatter matrix."""
-        return float(-2 * np.log(np.diag(self.triangle)).sum())
+        return float(-2 * np.log(np.diag(self.lower_triangle)).sum())
 
     @property
-    def least_eigenvalue_bound(self) -> float:
+    def scaled_eigenvalue_bound(self) -> float:
         """Lower bound on the eigenvalues of the scatter matrix of the scaled columns."""
-        return 1 / self.trace
+        return 1 / self.inverse_trace
 
     @property
-    def total(self) -> float:
+    def scatter_trace(self) -> float:
         """Trace of the scatter matrix of the unscaled columns."""
-        return float(self.scale @ self.scale)
+        return float(self.column_scales @ self.column_scales)
 
     @cached_property
-    def least_unscaled(self) -> float:
+    def unscaled_eigenvalue_bound(self) -> float:
         """Lower bound on the eigenvalues of the scatter matrix of the unscaled columns."""
-        return 1 / float(np.einsum("ij,ij->", self.triangle, self.triangle))
+        return 1 / float(np.einsum("ij,ij->", self.lower_triangle, self.lower_triangle))
 
     def smallest_scaled_eigenvalue(self) -> float:
         """Return the smallest eigenvalue of the scatter matrix of the scaled columns."""
-        inverse = self.triangle * self.scale
-        return 1 / float(eigvalsh(inverse.T @ inverse)[-1])
+        scaled_triangle = self.lower_triangle * self.column_scales
+        return 1 / float(eigvalsh(scaled_triangle.T @ scaled_triangle)[-1])
 
-    def least_unscaled_exactly(self) -> float:
+    def smallest_unscaled_eigenvalue(self) -> float:
         """Return the smallest eigenvalue of the scatter matrix of the unscaled columns."""
-        return 1 / float(eigvalsh(self.triangle.T @ self.triangle)[-1])
+        return 1 / float(eigvalsh(self.lower_triangle.T @ self.lower_triangle)[-1])
 
 
 def squared_row_lengths(rows: np.ndarray) -> np.ndarray:
@@ -276,7 +283,7 @@ def squared_row_lengths(rows: np.ndarray) -> np.ndarray:
     return squares
 
 
-def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
+def compute_scatter_root(rows: np.ndarray, factor: float = 1.0) -> ScatterRoot | None:
     """Compute the root of the scatter rows'rows times a factor; None if it is too imprecise."""
     n, p = rows.shape
     if n < p:
@@ -298,7 +305,7 @@ def root_of(rows: np.ndarray, factor: float = 1.0) -> Root | None:
     if factor != 1:
         column_scales *= np.sqrt(factor)
         lower_inverse /= np.sqrt(factor)
-    return Root(lower_inverse, column_scales, trace)
+    return ScatterRoot(lower_inverse, column_scales, trace)
 
 
 @frozen(eq=False)
@@ -317,12 +324,12 @@ class ScatterSpectrum:
     n_features: int
 
     @property
-    def has_rest(self) -> bool:
+    def has_null_space(self) -> bool:
         """True if fewer eigenvalues are stored than there are features."""
         return len(self.values) < self.n_features
 
 
-def spectrum_of(
+def compute_scatter_spectrum(
     rows: np.ndarray,
     factor: float = 1.0,
     *,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.kernels import native
-from truerisk.kernels.integer_arrays import check_bounds, integers
+from truerisk.kernels import native_module
+from truerisk.kernels.integer_arrays import check_bounds, to_integer_array
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,7 +54,7 @@ def labels_for_every_k(counts: ArrayLike, ks: Iterable[int]) -> NDArray[np.int8]
     """
     error_counts, distinct_ks, index_of_k = _errors_and_ks(counts, ks)
     labels = np.empty((len(distinct_ks), len(error_counts)), dtype=np.int8)
-    native().interval_labels(error_counts, distinct_ks, labels)
+    native_module().interval_labels(error_counts, distinct_ks, labels)
     return np.take(labels, index_of_k, axis=0)
 
 
@@ -93,7 +93,7 @@ def labels_after_changes(
            [0]], dtype=int8)
     """
     error_counts, distinct_ks, index_of_k = _errors_and_ks(counts, ks)
-    groups = integers(group, "group", n_dimensions=1)
+    groups = to_integer_array(group, "group", n_dimensions=1)
     check_bounds(groups, "group", 0, len(error_counts) - 1, "the last group")
     changed_errors = _count_errors(instead, "instead")
     asks_next_group = (
@@ -108,7 +108,7 @@ def labels_after_changes(
         raise ValueError("asks_next is true for the last group, which has no next one")
     group_order = np.argsort(groups, kind="stable")
     labels = np.empty((len(distinct_ks), len(groups)), dtype=np.int8)
-    native().interval_changed(
+    native_module().interval_changed(
         error_counts,
         distinct_ks,
         np.ascontiguousarray(groups[group_order], dtype=np.int64),
@@ -128,7 +128,7 @@ def _errors_and_ks(
     error_counts = _count_errors(counts, "counts")
     if not len(error_counts):
         raise ValueError("counts has no groups: there is nothing to divide into intervals")
-    k_array = integers(list(ks), "ks", n_dimensions=1)
+    k_array = to_integer_array(list(ks), "ks", n_dimensions=1)
     if k_array.size == 0:
         raise ValueError("ks is empty: give at least one number of intervals")
     check_bounds(k_array, "ks", 1, LARGEST_COUNT, "more than any line needs")
@@ -138,7 +138,7 @@ def _errors_and_ks(
 
 def _count_errors(counts: ArrayLike, name: str) -> NDArray[np.int64]:
     """Return the numbers of rows in each group that the labels 0 and 1 misclassify."""
-    count_array = integers(counts, name, n_dimensions=2)
+    count_array = to_integer_array(counts, name, n_dimensions=2)
     if count_array.shape[1] != 2:
         raise ValueError(
             f"{name} must have 2 columns, one per class, got shape {count_array.shape}"

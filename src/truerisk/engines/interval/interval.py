@@ -16,16 +16,19 @@ import numpy as np
 from truerisk.contracts import Request
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import is_plain
+from truerisk.core.identity import is_exact_instance
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.interval.compiled import labels_after_changes, labels_for_every_k
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.fits_of_one_table import single_row_fits, store_single_rows
+from truerisk.engines.templates.fits_of_one_table import (
+    find_single_row_fits,
+    store_single_row_predictions,
+)
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
-from truerisk.models.interval_classifier import IntervalClassifier, boundaries_between
-from truerisk.plan.extras.counted import GatheredCounts, questions_counted
+from truerisk.models.interval_classifier import IntervalClassifier, midpoint_boundaries
+from truerisk.plan.extras.counted import CountCollector, find_counted_test_sets
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
@@ -64,7 +67,7 @@ class Intervals(OnePass):
 
     @override
     def learner_refusal(self, family: Family) -> str | None:
-        if not is_plain(family.estimator, *self.learners()):
+        if not is_exact_instance(family.estimator, *self.learners()):
             return f"it serves IntervalClassifier, not {type(family.estimator).__name__}."
         return None
 
@@ -128,16 +131,16 @@ class Intervals(OnePass):
             True for the fits whose predictions are computed.
         """
         plan = task.plan
-        is_single, changed_row = single_row_fits(plan)
+        is_single, changed_rows = find_single_row_fits(plan)
         # Probabilities are class shares in an interval, which require its boundaries.
         if task.request.response != "label":
             is_single[:] = False
         # Counting training rows per interval needs the interval boundaries too.
-        is_single[plan.fit[questions_counted(plan)]] = False
+        is_single[plan.fit[find_counted_test_sets(plan)]] = False
         fits = np.flatnonzero(is_single)
         if len(fits):
-            labels = _predict_changed_rows(task, fits, changed_row[fits])
-            store_single_rows(task, fits, labels, np.zeros(labels.shape, dtype=bool))
+            labels = _predict_changed_rows(task, fits, changed_rows[fits])
+            store_single_row_predictions(task, fits, labels, np.zeros(labels.shape, dtype=bool))
         return is_single
 
     @override
@@ -147,19 +150,19 @@ class Intervals(OnePass):
         sorted_rows, test_sets = cast("_SortedRows", shown.X), cast("list[_SortedRows]", tests)
         counts_of_all_groups = sorted_rows.count_rows(shown.y, shown.times)
         present_groups = np.flatnonzero(counts_of_all_groups.sum(axis=1))
-        counts, nearest_group = (
+        group_counts, nearest_group = (
             counts_of_all_groups[present_groups],
             sorted_rows.nearest_training_group(present_groups),
         )
         predictions_by_group = labels = labels_for_every_k(
-            counts, _numbers_of_intervals(task, group)
+            group_counts, _numbers_of_intervals(task, group)
         )
         interval_sizes, response = None, task.request.response
-        gathered_counts = GatheredCounts.from_holder(task.collected)
+        gathered_counts = CountCollector.from_holder(task.collected)
         if response != "label" or (
             gathered_counts is not None and shown.fit in gathered_counts.fits
         ):
-            interval_sizes, class_shares = rows_of_intervals(labels, counts)
+            interval_sizes, class_shares = interval_sizes_and_shares(labels, group_counts)
             predictions_by_group = {"label": labels, "probability": class_shares}.get(
                 response, class_shares[..., 1]
             )
@@ -169,7 +172,9 @@ class Intervals(OnePass):
             predictions.append(predictions_by_group[:, test_groups])
             if interval_sizes is not None and gathered_counts is not None:
                 class_counts = (interval_sizes[..., None] * class_shares)[:, test_groups]
-                gathered_counts.count(int(test_set_number), task.lines_of(group), class_counts)
+                gathered_counts.store_counts(
+                    int(test_set_number), task.lines_of(group), class_counts
+                )
         return predictions
 
 
@@ -197,38 +202,39 @@ class _SortedRows:
         )
         return cell_counts.astype(np.int64).reshape(-1, 2)
 
-    def nearest_training_group(self, present: np.ndarray) -> np.ndarray:
-        """Return, for each group, the index in `present` of the training group whose label it gets.
+    def nearest_training_group(self, present_groups: np.ndarray) -> np.ndarray:
+        """Return, for each group, the index in `present_groups` of the group whose label it gets.
 
-        A group gets the label of its left neighbour among the training groups if it lies left of
-        the boundary between both neighbours, else the label of the right neighbour. If both have
-        the same label there is no boundary, and the choice does not matter.
+        `present_groups` are the groups in the training set. A group gets the label of its left
+        neighbour among the training groups if it lies left of the boundary between both neighbours,
+        else the label of the right neighbour. If both have the same label there is no boundary, and
+        the choice does not matter.
         """
-        right_index = np.searchsorted(present, np.arange(len(self.distinct_values)))
-        right_neighbour = np.minimum(right_index, len(present) - 1)
+        right_index = np.searchsorted(present_groups, np.arange(len(self.distinct_values)))
+        right_neighbour = np.minimum(right_index, len(present_groups) - 1)
         left_neighbour = np.maximum(right_index - 1, 0)
         is_between = (right_neighbour > left_neighbour) & (
-            present[right_neighbour] > np.arange(len(self.distinct_values))
+            present_groups[right_neighbour] > np.arange(len(self.distinct_values))
         )
-        boundaries = boundaries_between(
-            self.distinct_values[present[left_neighbour]],
-            self.distinct_values[present[right_neighbour]],
+        boundaries = midpoint_boundaries(
+            self.distinct_values[present_groups[left_neighbour]],
+            self.distinct_values[present_groups[right_neighbour]],
         )
         return np.where(
             is_between & (self.distinct_values <= boundaries), left_neighbour, right_neighbour
         )
 
-    def goes_right(self, group: np.ndarray) -> np.ndarray:
+    def is_right_of_boundary(self, groups: np.ndarray) -> np.ndarray:
         """Return a mask of groups that lie right of the boundary between their two neighbours."""
-        is_inner = (group > 0) & (group < len(self.distinct_values) - 1)
+        is_inner = (groups > 0) & (groups < len(self.distinct_values) - 1)
         if not is_inner.any():
             return is_inner
-        inner_group = np.where(is_inner, group, 1)
+        inner_groups = np.where(is_inner, groups, 1)
         return is_inner & (
-            boundaries_between(
-                self.distinct_values[inner_group - 1], self.distinct_values[inner_group + 1]
+            midpoint_boundaries(
+                self.distinct_values[inner_groups - 1], self.distinct_values[inner_groups + 1]
             )
-            < self.distinct_values[inner_group]
+            < self.distinct_values[inner_groups]
         )
 
 
@@ -237,30 +243,41 @@ def _numbers_of_intervals(task: Task, group: Group) -> list[int]:
     return [min(int(setting["k"]), task.data.n_rows) for setting in group.settings]
 
 
-def _predict_changed_rows(task: Task, fits: np.ndarray, changed_row: np.ndarray) -> np.ndarray:
+def _predict_changed_rows(task: Task, fits: np.ndarray, changed_rows: np.ndarray) -> np.ndarray:
     """Return labels `(candidate, fit)` predicted for the row that each fit leaves out or flips."""
     codes, flipped_labels = task.data.class_codes, Flips.from_holder(task.plan)
     sorted_rows = task.X
-    counts, group_of_fit = sorted_rows.count_rows(codes), sorted_rows.group_of_row[changed_row]
-    new_counts = counts[group_of_fit]
-    new_counts[np.arange(len(fits)), codes[changed_row]] -= 1
+    group_counts, group_of_fit = (
+        sorted_rows.count_rows(codes),
+        sorted_rows.group_of_row[changed_rows],
+    )
+    new_counts = group_counts[group_of_fit]
+    new_counts[np.arange(len(fits)), codes[changed_rows]] -= 1
     if flipped_labels is not None:
         fit_index = np.searchsorted(fits, flipped_labels.fit)
         is_flipped = (fit_index < len(fits)) & (
             fits[np.minimum(fit_index, len(fits) - 1)] == flipped_labels.fit
         )
         new_counts[fit_index[is_flipped], flipped_labels.code[is_flipped]] += 1
-    goes_right = (new_counts.sum(axis=1) == 0) & sorted_rows.goes_right(group_of_fit)
+    is_right_of_boundary = (new_counts.sum(axis=1) == 0) & sorted_rows.is_right_of_boundary(
+        group_of_fit
+    )
     return labels_after_changes(
-        counts, _numbers_of_intervals(task, task.group), group_of_fit, new_counts, goes_right
+        group_counts,
+        _numbers_of_intervals(task, task.group),
+        group_of_fit,
+        new_counts,
+        is_right_of_boundary,
     )
 
 
-def rows_of_intervals(labels: np.ndarray, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def interval_sizes_and_shares(
+    labels: np.ndarray, group_counts: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Return the number of rows and the class shares in the interval of each group, for every k."""
     is_start = np.ones(labels.shape, dtype=bool)
     is_start[:, 1:] = labels[:, 1:] != labels[:, :-1]
-    tiled_counts = np.tile(counts, (len(labels), 1))
+    tiled_counts = np.tile(group_counts, (len(labels), 1))
     interval_counts = np.add.reduceat(tiled_counts, np.flatnonzero(is_start), axis=0)
     interval_sizes = interval_counts.sum(axis=1)
     interval_index = np.cumsum(is_start.ravel()).reshape(labels.shape) - 1

@@ -21,10 +21,10 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.linear.fit import MAX_ROUNDING_ERROR, TrainSet
-from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
+from truerisk.engines.linear.least_squares import penalty_refusal, weights_refusal
 from truerisk.engines.linear.normal_equations import descend
-from truerisk.engines.prepared import unless_it_fails
-from truerisk.engines.settings import Group, groups_along
+from truerisk.engines.prepared import call_or_none
+from truerisk.engines.settings import Group, group_candidates
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import EPS
@@ -101,9 +101,9 @@ class ElasticNets(OnePass):
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.classes is not None or data.y.ndim != 1:
             return "y is not one number per row."
-        if installed_sklearn_screens() is None:
+        if sklearn_screens_columns() is None:
             return "the installed scikit-learn takes other steps than those it follows."
-        return negative_weights(data)
+        return weights_refusal(data)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
         """Predict the run times of this engine and of separate fits by scikit-learn.
@@ -130,16 +130,14 @@ class ElasticNets(OnePass):
             take.
         """
         p, n = int(np.shape(data.X)[1]), np.maximum(plan.least_train_sizes, 1).astype(np.float64)
-        groups, n_cells = groups_along(family, self.along), n * p
+        groups, n_cells = group_candidates(family, self.along), n * p
         descent_seconds = 2.2e-8 * n_cells * p / (2 * n)
         sklearn_seconds = len(family) * (2.5e-3 + 2.2e-8 * n_cells + descent_seconds).sum()
         engine_seconds = len(groups) * (1e-3 + 3e-8 * n_cells).sum()
         for group in groups:
-            gains_nothing = (len(group.settings) < MIN_JOINT_PENALTIES) & (
-                n_cells > MAX_CACHED_CELLS
-            )
+            has_no_gain = (len(group.settings) < MIN_JOINT_PENALTIES) & (n_cells > MAX_CACHED_CELLS)
             engine_seconds += (
-                len(group.settings) * (np.where(gains_nothing, 1.25, 0.8) * descent_seconds).sum()
+                len(group.settings) * (np.where(has_no_gain, 1.25, 0.8) * descent_seconds).sum()
             )
         return float(engine_seconds), float(sklearn_seconds)
 
@@ -155,15 +153,19 @@ class ElasticNets(OnePass):
         if train is None:
             return None
         coefs, n_passes, is_certain = _coefficients_by_descent(
-            train.Z, train.T[:, 0], train.total, group.settings, bool(installed_sklearn_screens())
+            train.weighted_rows,
+            train.weighted_targets[:, 0],
+            train.total_weight,
+            group.settings,
+            bool(sklearn_screens_columns()),
         )
         test_rows = tests[0] if len(tests) == 1 else np.concatenate(tests)
-        largest_values = np.maximum(
+        max_abs_values = np.maximum(
             np.abs(train.mean), np.maximum(test_rows.max(axis=0), -test_rows.min(axis=0))
         )
         is_certain &= (
-            EPS * (np.abs(coefs) @ largest_values + np.abs(train.mean_y))
-            <= MAX_ROUNDING_ERROR * train.scale
+            EPS * (np.abs(coefs) @ max_abs_values + np.abs(train.mean_y))
+            <= MAX_ROUNDING_ERROR * train.target_scales
         )
         task.leave_open(shown.fit, group.candidates[~is_certain])
         task.warn_alike(shown.fit, group.candidates[is_certain & (n_passes > setting["max_iter"])])
@@ -172,23 +174,25 @@ class ElasticNets(OnePass):
 
 
 @cache
-def installed_sklearn_screens() -> bool | None:
+def sklearn_screens_columns() -> bool | None:
     """Return True if the installed scikit-learn screens columns during coordinate descent.
 
     The result is False if it descends without screening, and None if it uses another method. This
     is tested once per process, on small problems with so loose a tolerance that coefficients depend
     on the step at which the descent stops. It takes some milliseconds.
     """
-    problems = [
+    test_settings = [
         (alpha_share, l1_ratio) for alpha_share in (1.1, 0.5, 0.1, 0.02) for l1_ratio in (1.0, 0.5)
     ]
     matching_variants = (
-        screens for screens in (True, False) if all(map(partial(_agrees, screens), problems))
+        screens_columns
+        for screens_columns in (True, False)
+        if all(map(partial(_matches_sklearn, screens_columns), test_settings))
     )
     return next(matching_variants, None)
 
 
-def _agrees(screens_columns: bool, problem: tuple[float, float]) -> bool:
+def _matches_sklearn(screens_columns: bool, problem: tuple[float, float]) -> bool:
     from sklearn.linear_model import ElasticNet
 
     (alpha_share, l1_ratio), rng = problem, np.random.default_rng(0)
@@ -197,14 +201,14 @@ def _agrees(screens_columns: bool, problem: tuple[float, float]) -> bool:
     X, y = X - X.mean(axis=0), y - y.mean()
     # At a share above 1 the penalty is so large that all coefficients are 0.
     alpha = alpha_share * np.abs(X.T @ y).max() / (30 * l1_ratio)
-    model = unless_it_fails(lambda: ElasticNet(alpha, l1_ratio=l1_ratio, tol=1e-2).fit(X, y))
+    model = call_or_none(lambda: ElasticNet(alpha, l1_ratio=l1_ratio, tol=1e-2).fit(X, y))
     if model is None:
         return False
     coefs, n_passes, is_certain = _coefficients_by_descent(
         X, y, 30, [model.get_params()], screens_columns
     )
-    is_near = np.abs(coefs[0] - model.coef_).max() < MAX_COEFFICIENT_DIFFERENCE
-    return bool(is_certain[0] and is_near and n_passes[0] == model.n_iter_)
+    has_close_coefs = np.abs(coefs[0] - model.coef_).max() < MAX_COEFFICIENT_DIFFERENCE
+    return bool(is_certain[0] and has_close_coefs and n_passes[0] == model.n_iter_)
 
 
 def _coefficients_by_descent(

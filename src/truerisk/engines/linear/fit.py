@@ -19,16 +19,16 @@ from truerisk.data.data import Data
 from truerisk.kernels.spectral import (
     EPS,
     Spectrum,
+    cholesky_rounding_bounds,
+    contrast_reflection,
     contrast_rows,
-    contrasts,
-    doubts_of_cholesky,
-    from_product,
-    from_rows,
-    lengths_of_coefficients,
+    decompose_product,
+    decompose_rows,
+    max_coefficient_norms,
     predictions_at,
     rounding_bounds_at,
 )
-from truerisk.plan.answers import Response, code_type
+from truerisk.plan.answers import Response, class_code_dtype
 
 # Largest accepted rounding error of a prediction, as a share of the targets' spread.
 # Predictions with a larger possible error are left to scikit-learn.
@@ -47,18 +47,18 @@ MIN_SEPARATING_CUTOFF = 1e-10
 class SolverSettings:
     """Settings of a least-squares solver: penalty, intercept and cut-off of singular values."""
 
-    penalised: bool
+    is_penalised: bool
     intercept: bool
     cutoff: float = 0.0
     # True if the solver uses an SVD of the rows, not a Cholesky factor of their product.
-    by_rows: bool = False
+    uses_svd: bool = False
 
     @classmethod
     def from_setting(cls, setting: Mapping[str, Any]) -> SolverSettings:
         """Read the settings from the hyperparameters of a least-squares or ridge estimator."""
         has_intercept = bool(setting["fit_intercept"])
         if "alpha" in setting:
-            return cls(True, has_intercept, by_rows=setting["solver"] == "svd")
+            return cls(True, has_intercept, uses_svd=setting["solver"] == "svd")
         cutoff = float(setting["tol"]) if _linear_regression_cuts_at_tol() else EPS
         return cls(False, has_intercept, cutoff)
 
@@ -67,7 +67,7 @@ class SolverSettings:
 
         `has_null_direction` says that at least one singular value is zero up to rounding.
         """
-        if self.penalised:
+        if self.is_penalised:
             return True
         if self.cutoff < MIN_SEPARATING_CUTOFF and has_null_direction:
             return False
@@ -77,10 +77,10 @@ class SolverSettings:
         is_near_cutoff = (singular_ratios > self.cutoff / CUTOFF_UNCERTAINTY_FACTOR) & (
             singular_ratios < self.cutoff * CUTOFF_UNCERTAINTY_FACTOR
         )
-        is_blurred = self.cutoff < MIN_SEPARATING_CUTOFF and bool(
+        has_imprecise_ratios = self.cutoff < MIN_SEPARATING_CUTOFF and bool(
             (singular_ratios < MIN_PRECISE_RATIO**2).any()
         )
-        return not is_near_cutoff.any() and not is_blurred
+        return not is_near_cutoff.any() and not has_imprecise_ratios
 
     def is_unaffected_by_null_directions(
         self,
@@ -94,7 +94,7 @@ class SolverSettings:
         At other penalties the solver might use a null direction, or warn of it.
         `smallest_eigenvalue` and `largest_eigenvalue` are eigenvalues of the product of the rows.
         """
-        if not self.penalised:
+        if not self.is_penalised:
             return np.ones(len(penalties), dtype=bool)
         return smallest_eigenvalue + penalties > CUTOFF_UNCERTAINTY_FACTOR * n_rows * EPS * (
             largest_eigenvalue + penalties
@@ -111,7 +111,9 @@ def _linear_regression_cuts_at_tol() -> bool:
     return hasattr(model, "tol") and int(model.rank_) == 1
 
 
-def scales(targets: np.ndarray, target_means: np.ndarray, total_weight: float) -> np.ndarray:
+def compute_target_scales(
+    targets: np.ndarray, target_means: np.ndarray, total_weight: float
+) -> np.ndarray:
     """Return each target's standard deviation plus a small share of the absolute target mean."""
     standard_deviations = np.sqrt((targets**2).sum(axis=0) / total_weight) + 1e-6 * np.abs(
         target_means
@@ -123,16 +125,16 @@ def scales(targets: np.ndarray, target_means: np.ndarray, total_weight: float) -
 class TrainSet:
     """Training rows Z and targets T, centred and multiplied by the square roots of their weights.
 
-    Rows of weight 0 are dropped. `n_given` counts all training rows, including copies and rows of
-    weight 0.
+    Rows of weight 0 are dropped. `n_training_rows` counts all training rows, including copies and
+    rows of weight 0.
     """
 
-    Z: np.ndarray
-    T: np.ndarray
+    weighted_rows: np.ndarray
+    weighted_targets: np.ndarray
     mean: np.ndarray
     mean_y: np.ndarray
-    root: np.ndarray
-    n_given: int
+    root_weights: np.ndarray
+    n_training_rows: int
     intercept: bool
 
     @classmethod
@@ -171,53 +173,57 @@ class TrainSet:
         )
 
     @property
-    def wide(self) -> bool:
+    def is_wide(self) -> bool:
         """True if there are more columns than rows, so that ZZ' is decomposed (as in sklearn)."""
-        return self.n_given < self.Z.shape[1]
+        return self.n_training_rows < self.weighted_rows.shape[1]
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
         """Rows and targets to decompose, without the null direction due to centring wide rows."""
-        if not (self.wide and self.intercept):
-            return self.Z, self.T
-        reflection = contrasts(self.root)
-        return contrast_rows(reflection, self.Z), contrast_rows(reflection, self.T)
+        if not (self.is_wide and self.intercept):
+            return self.weighted_rows, self.weighted_targets
+        reflection = contrast_reflection(self.root_weights)
+        return contrast_rows(reflection, self.weighted_rows), contrast_rows(
+            reflection, self.weighted_targets
+        )
 
     @property
-    def total(self) -> float:
+    def total_weight(self) -> float:
         """Sum of the weights."""
-        return float(self.root @ self.root)
+        return float(self.root_weights @ self.root_weights)
 
     @property
-    def scale(self) -> np.ndarray:
+    def target_scales(self) -> np.ndarray:
         """Spread of each target, against which rounding errors are judged."""
-        return scales(self.T, self.mean_y, self.total)
+        return compute_target_scales(self.weighted_targets, self.mean_y, self.total_weight)
 
     @property
     def rounding_error_of_centring(self) -> float:
         """Bound on the rounding error of the centred rows, in units of the machine precision."""
-        return self.mean_distance_from_zero * self.total**0.5
+        return self.mean_row_norm * self.total_weight**0.5
 
     @cached_property
-    def mean_distance_from_zero(self) -> float:
+    def mean_row_norm(self) -> float:
         """Euclidean distance of the mean training row from zero."""
         return float(np.linalg.norm(self.mean))
 
 
-def solve(
+def solve_and_predict(
     train: TrainSet, X: np.ndarray, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return predictions `(penalty, row, target)` for X, and a mask of unresolved penalties."""
     centred_rows = X - train.mean
-    predictions, is_unresolved, is_solvable = _by_product(train, centred_rows, solver, penalties)
+    predictions, is_unresolved, is_solvable = _predict_by_product(
+        train, centred_rows, solver, penalties
+    )
     # For wide tables with a null direction, decomposing the rows is no more precise.
-    needs_rows = is_unresolved & is_solvable if train.wide else is_unresolved.copy()
-    if needs_rows.any():
-        precise_predictions, is_still_unresolved = _by_rows(
-            train, centred_rows, solver, penalties[needs_rows]
+    needs_row_svd = is_unresolved & is_solvable if train.is_wide else is_unresolved.copy()
+    if needs_row_svd.any():
+        precise_predictions, is_still_unresolved = _predict_by_svd(
+            train, centred_rows, solver, penalties[needs_row_svd]
         )
-        predictions[needs_rows] = precise_predictions
-        is_unresolved[needs_rows] = is_still_unresolved
+        predictions[needs_row_svd] = precise_predictions
+        is_unresolved[needs_row_svd] = is_still_unresolved
     return predictions + train.mean_y, is_unresolved
 
 
@@ -225,9 +231,13 @@ def degrees_of_freedom(
     train: TrainSet, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each penalty's trace of the hat matrix, and a mask of traces that rounding decides."""
-    singular_values = np.linalg.svd(train.Z, compute_uv=False) if train.Z.size else np.zeros(1)
-    if not solver.penalised:
-        has_null_direction = train.wide or train.n_given > len(train.root)
+    singular_values = (
+        np.linalg.svd(train.weighted_rows, compute_uv=False)
+        if train.weighted_rows.size
+        else np.zeros(1)
+    )
+    if not solver.is_penalised:
+        has_null_direction = train.is_wide or train.n_training_rows > len(train.root_weights)
         is_unclear = np.array(
             [not solver.rank_is_clear(singular_values, has_null_direction=has_null_direction)]
         )
@@ -242,31 +252,38 @@ def degrees_of_freedom(
     return effective_parameters + train.intercept, is_unclear
 
 
-def _by_product(
+def _predict_by_product(
     train: TrainSet, test_rows: np.ndarray, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return predictions, a mask of unresolved penalties, and a mask of solvable penalties."""
     weighted_rows, weighted_targets = train.rows
-    is_wide = train.wide
-    product, targets_product = (
+    is_wide = train.is_wide
+    gram, targets_product = (
         (weighted_rows @ weighted_rows.T, weighted_targets)
         if is_wide
         else (weighted_rows.T @ weighted_rows, weighted_rows.T @ weighted_targets)
     )
-    noise = train.rounding_error_of_centring * float(np.trace(product)) ** 0.5
-    noise_of_targets = 0.0 if is_wide else (float(product.diagonal().max()) * train.total) ** 0.5
-    spectrum = from_product(
-        product, targets_product, noise=noise, noise_right=noise_of_targets, dual=is_wide
+    rounding_noise = train.rounding_error_of_centring * float(np.trace(gram)) ** 0.5
+    target_rounding_noise = (
+        0.0 if is_wide else (float(gram.diagonal().max()) * train.total_weight) ** 0.5
+    )
+    spectrum = decompose_product(
+        gram, targets_product, noise=rounding_noise, noise_right=target_rounding_noise, dual=is_wide
     )
     test_coordinates = (test_rows @ weighted_rows.T if is_wide else test_rows) @ spectrum.vectors
     smallest_eigenvalue = float(spectrum.values.min(initial=np.inf))
     largest_eigenvalue = float(spectrum.values.max(initial=0.0))
     is_solvable = solver.is_unaffected_by_null_directions(
-        0.0 if is_wide else smallest_eigenvalue, largest_eigenvalue, train.n_given, penalties
+        0.0 if is_wide else smallest_eigenvalue,
+        largest_eigenvalue,
+        train.n_training_rows,
+        penalties,
     )
     is_stable = is_solvable & spectrum.is_reliable_at(penalties)
-    if not solver.penalised:
-        has_null_direction = is_wide and (train.intercept or train.n_given > len(train.root))
+    if not solver.is_penalised:
+        has_null_direction = is_wide and (
+            train.intercept or train.n_training_rows > len(train.root_weights)
+        )
         singular_values = np.sqrt(np.maximum(spectrum.values[::-1], 0.0))
         is_stable &= (
             smallest_eigenvalue > MIN_PRECISE_RATIO** 2 * largest_eigenvalue
@@ -274,31 +291,35 @@ def _by_product(
         )
         if not is_stable.all():  # Division by nearly zero eigenvalues would be unsafe.
             return (
-                np.zeros((len(penalties), len(test_rows), train.T.shape[1])),
+                np.zeros((len(penalties), len(test_rows), train.weighted_targets.shape[1])),
                 ~is_stable,
                 is_solvable,
             )
     elif not is_stable.any():
-        return np.zeros((len(penalties), len(test_rows), train.T.shape[1])), ~is_stable, is_solvable
+        return (
+            np.zeros((len(penalties), len(test_rows), train.weighted_targets.shape[1])),
+            ~is_stable,
+            is_solvable,
+        )
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         predictions = predictions_at(test_coordinates, spectrum, penalties)
         rounding_errors = rounding_bounds_at(
-            test_coordinates, 0.0, spectrum, penalties, train.scale
+            test_coordinates, 0.0, spectrum, penalties, train.target_scales
         )
         rounding_errors += intercept_rounding_bounds(
-            spectrum, train.mean_distance_from_zero, penalties, train.scale
+            spectrum, train.mean_row_norm, penalties, train.target_scales
         )
     return predictions, ~(is_stable & (rounding_errors <= MAX_ROUNDING_ERROR)), is_solvable
 
 
-def _by_rows(
+def _predict_by_svd(
     train: TrainSet, test_rows: np.ndarray, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     weighted_rows, weighted_targets = train.rows
-    is_wide, scale = train.wide, train.scale
+    is_wide, target_scales = train.is_wide, train.target_scales
     # There are at least as many rows as columns only if copies of rows are counted.
     has_too_few_rows = not is_wide and len(weighted_rows) < weighted_rows.shape[1]
-    spectrum, singular_values = from_rows(
+    spectrum, singular_values = decompose_rows(
         weighted_rows,
         weighted_targets,
         cutoff=solver.cutoff,
@@ -310,39 +331,39 @@ def _by_rows(
     is_stable = solver.is_unaffected_by_null_directions(
         0.0 if is_wide or has_too_few_rows else smallest_eigenvalue,
         largest_eigenvalue,
-        train.n_given,
+        train.n_training_rows,
         penalties,
     )
     is_stable &= spectrum.is_reliable_at(penalties)
     has_null_direction = has_too_few_rows or (
-        is_wide and (train.intercept or train.n_given > len(train.root))
+        is_wide and (train.intercept or train.n_training_rows > len(train.root_weights))
     )
     is_stable &= solver.rank_is_clear(singular_values, has_null_direction=has_null_direction)
     longest_row = float(np.sqrt((test_rows**2).sum(axis=1).max(initial=0.0)))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         predictions = predictions_at(test_coordinates, spectrum, penalties)
         rounding_errors = rounding_bounds_at(
-            test_coordinates, longest_row, spectrum, penalties, scale
+            test_coordinates, longest_row, spectrum, penalties, target_scales
         )
         rounding_errors += intercept_rounding_bounds(
-            spectrum, train.mean_distance_from_zero, penalties, scale
+            spectrum, train.mean_row_norm, penalties, target_scales
         )
-        if solver.penalised and not solver.by_rows:
+        if solver.is_penalised and not solver.uses_svd:
             product_diagonal = (weighted_rows**2).sum(axis=1 if is_wide else 0)
-            rounding_errors += doubts_of_cholesky(
+            rounding_errors += cholesky_rounding_bounds(
                 test_coordinates,
                 test_rows,
                 product_diagonal,
                 spectrum,
                 penalties,
-                scale,
+                target_scales,
                 is_wide=is_wide,
             )
     return predictions, ~(is_stable & (rounding_errors <= MAX_ROUNDING_ERROR))
 
 
 def intercept_rounding_bounds(
-    spectrum: Spectrum, distance_from_zero: float, penalties: np.ndarray, scale: np.ndarray
+    spectrum: Spectrum, distance_from_zero: float, penalties: np.ndarray, target_scales: np.ndarray
 ) -> np.ndarray:
     """Return a bound on the rounding error of each penalty's intercept if rows are far from zero.
 
@@ -350,7 +371,7 @@ def intercept_rounding_bounds(
     """
     if not len(spectrum.values):
         return np.zeros(len(penalties))
-    coefficient_lengths = lengths_of_coefficients(spectrum, penalties, scale)
+    coefficient_lengths = max_coefficient_norms(spectrum, penalties, target_scales)
     return EPS * distance_from_zero * coefficient_lengths
 
 
@@ -358,14 +379,14 @@ def intercept_rounding_bounds(
 class TargetCoding:
     """Conversion of targets to numbers: regression targets unchanged, classes coded as ±1.
 
-    Two classes share one column; otherwise there is one column per class. `present` holds the codes
-    of the training classes (None: regression).
+    Two classes share one column; otherwise there is one column per class. `present_classes` holds
+    the codes of the training classes (None: regression).
     """
 
     response: Response
-    shape: tuple[int, ...]
+    target_shape: tuple[int, ...]
     n_classes: int
-    present: np.ndarray | None
+    present_classes: np.ndarray | None
 
     @classmethod
     def from_data(
@@ -377,11 +398,13 @@ class TargetCoding:
             return None
         return cls(response, data.y.shape[1:], data.n_classes, present_classes)
 
-    def numbers(self, y: np.ndarray) -> np.ndarray:
+    def to_numbers(self, y: np.ndarray) -> np.ndarray:
         """Convert targets or class codes to an array of numbers `(row, target)`."""
-        if self.present is None:
+        if self.present_classes is None:
             return np.ascontiguousarray(y.reshape(len(y), -1), dtype=np.float64)
-        coded_classes = self.present[1:] if len(self.present) == 2 else self.present
+        coded_classes = (
+            self.present_classes[1:] if len(self.present_classes) == 2 else self.present_classes
+        )
         return np.where(y[:, None] == coded_classes, 1.0, -1.0)
 
     def to_predictions(self, predicted_numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -390,11 +413,13 @@ class TargetCoding:
         Tied labels are left to scikit-learn.
         """
         is_tied = np.zeros(predicted_numbers.shape[:2], dtype=bool)
-        if self.present is None:
-            return predicted_numbers.reshape(*predicted_numbers.shape[:2], *self.shape), is_tied
+        if self.present_classes is None:
+            return predicted_numbers.reshape(
+                *predicted_numbers.shape[:2], *self.target_shape
+            ), is_tied
         if self.response == "score":
             return predicted_numbers[:, :, 0], is_tied
-        if len(self.present) == 2:
+        if len(self.present_classes) == 2:
             class_index, is_tied = (
                 (predicted_numbers[:, :, 0] > 0).astype(int),
                 np.abs(predicted_numbers[:, :, 0]) <= TIE_TOLERANCE,
@@ -403,4 +428,4 @@ class TargetCoding:
             class_index = predicted_numbers.argmax(axis=2)
             sorted_numbers = np.partition(predicted_numbers, -2, axis=2)
             is_tied = sorted_numbers[:, :, -1] - sorted_numbers[:, :, -2] <= TIE_TOLERANCE
-        return self.present[class_index].astype(code_type(self.n_classes)), is_tied
+        return self.present_classes[class_index].astype(class_code_dtype(self.n_classes)), is_tied

@@ -18,18 +18,21 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.linear.fit import MAX_ROUNDING_ERROR, SolverSettings, scales
-from truerisk.engines.linear.least_squares import negative_weights, penalty_refusal
+from truerisk.engines.linear.fit import MAX_ROUNDING_ERROR, SolverSettings, compute_target_scales
+from truerisk.engines.linear.least_squares import penalty_refusal, weights_refusal
 from truerisk.engines.linear.leverage import leave_out_dual
-from truerisk.engines.settings import Group, groups_along
-from truerisk.engines.templates.fits_of_one_table import single_row_fits, store_single_rows
+from truerisk.engines.settings import Group, group_candidates
+from truerisk.engines.templates.fits_of_one_table import (
+    find_single_row_fits,
+    store_single_row_predictions,
+)
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.kernels.spectral import (
     EPS,
     Spectrum,
-    from_product,
-    longest_solutions,
+    decompose_product,
+    max_solution_norms,
     predictions_at,
     rounding_bounds_at,
 )
@@ -79,7 +82,7 @@ class KernelRidges(OnePass):
 
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        return negative_weights(data)
+        return weights_refusal(data)
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
         """Predict the run times of this engine and of separate fits by scikit-learn.
@@ -102,11 +105,11 @@ class KernelRidges(OnePass):
             The seconds that this engine takes, and the seconds that separate fits by scikit-learn
             take.
         """
-        groups = groups_along(family, self.along)
+        groups = group_candidates(family, self.along)
         n_rows = plan.least_train_sizes.astype(np.float64)
         sklearn_seconds = len(family) * (1.1e-3 + 1.2e-8 * n_rows**2 + 1.7e-11 * n_rows**3).sum()
         engine_seconds = 3e-8 * n_rows**2 + 1.6e-10 * n_rows**3
-        is_single, _ = single_row_fits(
+        is_single, _ = find_single_row_fits(
             plan
         )  # All fits that leave out one row share one decomposition.
         shared_seconds = np.where(np.cumsum(is_single) > 1, ~is_single, True) * engine_seconds
@@ -126,13 +129,13 @@ class KernelRidges(OnePass):
             kernel_table = KernelTable.from_task(task)
         except Exception:  # noqa: BLE001  Fitting scikit-learn's estimator raises its own error.
             return task.all_open()
-        is_single, left_out_row = single_row_fits(task.plan)
+        is_single, left_out_rows = find_single_row_fits(task.plan)
         if is_single.any():
-            is_computed[is_single] = kernel_table.answer_left_out(
-                np.flatnonzero(is_single), left_out_row[is_single]
+            is_computed[is_single] = kernel_table.store_left_out_predictions(
+                np.flatnonzero(is_single), left_out_rows[is_single]
             )
         for fit in np.flatnonzero(~is_computed):
-            is_computed[fit] = kernel_table.answer(int(fit))
+            is_computed[fit] = kernel_table.store_predictions(int(fit))
         return is_computed
 
     @override
@@ -144,7 +147,9 @@ class KernelRidges(OnePass):
             return None
         test_rows = np.concatenate(tests)
         try:
-            kernel_fit = KernelFit.of_rows(group.settings[0], shown.X, shown.y, weights, test_rows)
+            kernel_fit = KernelFit.from_rows(
+                group.settings[0], shown.X, shown.y, weights, test_rows
+            )
         except Exception:  # noqa: BLE001  Some kernels do not allow, for example, negative cells.
             return None
         predictions, is_unresolved = kernel_fit.predict(
@@ -176,7 +181,7 @@ class KernelTable:
 
     task: Task
     kernel: np.ndarray
-    rounding: float
+    rounding_bound: float
     penalties: np.ndarray
 
     @classmethod
@@ -189,7 +194,7 @@ class KernelTable:
         )
 
     def kernel_fit_of_rows(
-        self, weights: np.ndarray, n_given: int, test_rows: np.ndarray
+        self, weights: np.ndarray, n_training_rows: int, test_rows: np.ndarray
     ) -> KernelFit:
         """Return the kernel, targets and weights of one fit, with the kernel of its test rows."""
         rows = np.flatnonzero(weights)
@@ -198,10 +203,15 @@ class KernelTable:
         train_kernel = self.kernel if has_all_rows else self.kernel[np.ix_(rows, rows)]
         test_kernel = self.kernel[np.ix_(test_rows, rows)]
         return KernelFit(
-            train_kernel, y, np.sqrt(weights[rows]), n_given, self.rounding, test_kernel
+            train_kernel,
+            y,
+            np.sqrt(weights[rows]),
+            n_training_rows,
+            self.rounding_bound,
+            test_kernel,
         )
 
-    def answer(self, fit: int) -> bool:
+    def store_predictions(self, fit: int) -> bool:
         """Store a fit's predictions or leave them to sklearn. Return False if all weights are 0."""
         task, plan = self.task, self.task.plan
         group = task.of_fit(fit)
@@ -214,7 +224,7 @@ class KernelTable:
         if not weights.any():
             return False
         test_set_numbers = task.questions(fit)
-        test_sets = [plan.test_rows(int(test_set))[0] for test_set in test_set_numbers]
+        test_sets = [plan.test_rows(int(set_number))[0] for set_number in test_set_numbers]
         n_training_rows = len(rows) if row_counts is None else int(row_counts.sum())
         kernel_fit = self.kernel_fit_of_rows(weights, n_training_rows, np.concatenate(test_sets))
         predictions, is_unresolved = kernel_fit.predict(
@@ -229,7 +239,7 @@ class KernelTable:
             task.place(int(test_set_number), group, test_predictions)
         return True
 
-    def answer_left_out(self, fits: np.ndarray, left_out_rows: np.ndarray) -> np.ndarray:
+    def store_left_out_predictions(self, fits: np.ndarray, left_out_rows: np.ndarray) -> np.ndarray:
         """Store the predictions of leave-one-out fits, or leave them to scikit-learn.
 
         Return a mask of the fits for which this was done: all or none.
@@ -246,7 +256,7 @@ class KernelTable:
         if is_stable.any():
             penalties, spectrum = self.penalties[is_stable], kernel_fit.spectrum
             left_out_errors = leave_out_dual(
-                spectrum.vectors, spectrum, penalties, kernel_fit.scale
+                spectrum.vectors, spectrum, penalties, kernel_fit.target_scales
             )
             row_indices = index_of_row[left_out_rows]
             predicted_values[is_stable] = (
@@ -262,11 +272,11 @@ class KernelTable:
         predictions = predicted_values.reshape(
             *predicted_values.shape[:2], *self.task.data.y.shape[1:]
         )
-        store_single_rows(self.task, fits, predictions, is_unresolved)
+        store_single_row_predictions(self.task, fits, predictions, is_unresolved)
         return np.ones(len(fits), dtype=bool)
 
 
-RIDGE_SOLVER = SolverSettings(penalised=True, intercept=False)
+RIDGE_SOLVER = SolverSettings(is_penalised=True, intercept=False)
 
 
 def compute_kernel(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -> np.ndarray:
@@ -284,13 +294,15 @@ def kernel_rounding_bound(setting: Mapping[str, Any], *tables: np.ndarray) -> fl
     """
     gamma = 1.0 / tables[0].shape[1] if setting["gamma"] is None else float(setting["gamma"])
     squared_lengths = [np.einsum("ij,ij->i", X, X) for X in tables]
-    largest_square = max(float(squares.max(initial=0.0)) for squares in squared_lengths)
+    max_squared_length = max(float(squares.max(initial=0.0)) for squares in squared_lengths)
     if setting["kernel"] == "linear":
-        return largest_square
+        return max_squared_length
     if setting["kernel"] in ("poly", "polynomial"):
         degree = float(setting["degree"])
-        return float(max(degree, 1.0) * (gamma * largest_square + abs(setting["coef0"])) ** degree)
-    return 1.0 + 4.0 * gamma * largest_square
+        return float(
+            max(degree, 1.0) * (gamma * max_squared_length + abs(setting["coef0"])) ** degree
+        )
+    return 1.0 + 4.0 * gamma * max_squared_length
 
 
 @frozen(eq=False)
@@ -298,19 +310,19 @@ class KernelFit:
     """Kernel matrix, targets and weights of one fit.
 
     `train_kernel` is the kernel of the training rows with each other, and `test_kernel` that of
-    test rows with training rows. Rows of weight 0 are dropped; `n_given` counts them,
+    test rows with training rows. Rows of weight 0 are dropped; `n_training_rows` counts them,
     and copies of rows.
     """
 
     train_kernel: np.ndarray
     Y: np.ndarray
     root_weights: np.ndarray
-    n_given: int
-    rounding: float
+    n_training_rows: int
+    rounding_bound: float
     test_kernel: np.ndarray
 
     @classmethod
-    def of_rows(
+    def from_rows(
         cls,
         setting: Mapping[str, Any],
         X: np.ndarray,
@@ -321,21 +333,23 @@ class KernelFit:
         """Compute the kernel matrices of one fit from its training and test rows."""
         has_weight = weights > 0
         X, Y = X[has_weight], y[has_weight].reshape(int(has_weight.sum()), -1)
-        rounding = kernel_rounding_bound(setting, X, test_rows)
+        rounding_bound = kernel_rounding_bound(setting, X, test_rows)
         train_kernel, test_kernel = (
             compute_kernel(setting, X, None),
             compute_kernel(setting, test_rows, X),
         )
         return cls(
-            train_kernel, Y, np.sqrt(weights[has_weight]), len(weights), rounding, test_kernel
+            train_kernel, Y, np.sqrt(weights[has_weight]), len(weights), rounding_bound, test_kernel
         )
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """Decompose the weighted kernel of the training rows into eigenvalues and eigenvectors."""
-        product = self.train_kernel * np.multiply.outer(self.root_weights, self.root_weights)
-        noise = self.rounding * float((self.root_weights**2).max())
-        return from_product(product, self.targets, noise=noise, dual=True)
+        weighted_kernel = self.train_kernel * np.multiply.outer(
+            self.root_weights, self.root_weights
+        )
+        rounding_noise = self.rounding_bound * float((self.root_weights**2).max())
+        return decompose_product(weighted_kernel, self.targets, noise=rounding_noise, dual=True)
 
     @cached_property
     def targets(self) -> np.ndarray:
@@ -343,10 +357,10 @@ class KernelFit:
         return self.Y * self.root_weights[:, None]
 
     @cached_property
-    def scale(self) -> np.ndarray:
+    def target_scales(self) -> np.ndarray:
         """Spread of each target, against which rounding errors are judged."""
         total_weight = float(self.root_weights @ self.root_weights)
-        return scales(self.targets, np.zeros(self.Y.shape[1]), total_weight)
+        return compute_target_scales(self.targets, np.zeros(self.Y.shape[1]), total_weight)
 
     def has_cholesky_factor(self, penalties: np.ndarray) -> np.ndarray:
         """Return a mask of penalties for which scikit-learn certainly finds a Cholesky factor."""
@@ -354,15 +368,15 @@ class KernelFit:
         smallest_eigenvalue = min(float(eigenvalues.min(initial=0.0)), 0.0)
         largest_eigenvalue = float(np.abs(eigenvalues).max(initial=0.0))
         return RIDGE_SOLVER.is_unaffected_by_null_directions(
-            smallest_eigenvalue, largest_eigenvalue, self.n_given, penalties
+            smallest_eigenvalue, largest_eigenvalue, self.n_training_rows, penalties
         )
 
     def kernel_rounding_bounds(self, penalties: np.ndarray) -> np.ndarray:
         """Return each penalty's prediction error due to rounding in the kernel of the test rows."""
-        solution_length = longest_solutions(
-            (self.spectrum.right / self.scale).T, self.spectrum, penalties
+        solution_length = max_solution_norms(
+            (self.spectrum.target_coordinates / self.target_scales).T, self.spectrum, penalties
         )
-        return EPS * self.rounding * float(self.root_weights.max()) * solution_length
+        return EPS * self.rounding_bound * float(self.root_weights.max()) * solution_length
 
     def predict(
         self, test_kernel: np.ndarray, penalties: np.ndarray
@@ -374,7 +388,7 @@ class KernelFit:
             test_coordinates = (test_kernel * self.root_weights) @ self.spectrum.vectors
             stable_penalties = penalties[is_stable]
             rounding_errors = rounding_bounds_at(
-                test_coordinates, 0.0, self.spectrum, stable_penalties, self.scale
+                test_coordinates, 0.0, self.spectrum, stable_penalties, self.target_scales
             )
             rounding_errors += self.kernel_rounding_bounds(stable_penalties)
             predictions[is_stable] = predictions_at(

@@ -27,14 +27,14 @@ from truerisk.engines.linear.fit import (
     TargetCoding,
     TrainSet,
     degrees_of_freedom,
-    solve,
+    solve_and_predict,
 )
 from truerisk.engines.linear.shared_rows import SharedRows
 from truerisk.engines.linear.singles import LeaveOneOutLeastSquares
 from truerisk.engines.linear.without_blocks import predict_without_blocks
-from truerisk.engines.prepared import dense, unless_it_fails
+from truerisk.engines.prepared import call_or_none, to_dense_float64
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.fits_of_one_table import single_row_fits
+from truerisk.engines.templates.fits_of_one_table import find_single_row_fits
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
@@ -75,8 +75,8 @@ class LeastSquares(OnePass):
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
         if setting["positive"] is not False:
             return "positive=True is solved step by step: there is no closed form."
-        for name, allowed in PARAMETER_CHECKS.items():
-            if name in setting and not allowed(setting[name]):
+        for name, is_allowed in PARAMETER_CHECKS.items():
+            if name in setting and not is_allowed(setting[name]):
                 return f"{name}={setting[name]!r} is nothing that scikit-learn allows."
         solver = setting.get("solver", "auto")
         if solver not in EXACT_SOLVERS:
@@ -107,13 +107,13 @@ class LeastSquares(OnePass):
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if "freedom" in plan.needs and family.is_piped:
             return "degrees of freedom after other steps are asked of the fits."
-        return negative_weights(data)
+        return weights_refusal(data)
 
     @override
     def shares_work(self, group: Group) -> bool:
         return (
             super().shares_work(group)
-            or not SolverSettings.from_setting(group.settings[0]).penalised
+            or not SolverSettings.from_setting(group.settings[0]).is_penalised
         )
 
     @override
@@ -123,35 +123,46 @@ class LeastSquares(OnePass):
         no_fits = np.zeros(task.plan.n_fits, dtype=bool)
         if setting.get("class_weight") is not None:
             return no_fits
-        is_single, changed_row = single_row_fits(task.plan)
-        fits_with_freedom = (
-            np.empty(0, np.int32) if task.collected.extra is None else task.collected.extra.free
+        is_single_row_fit, changed_rows = find_single_row_fits(task.plan)
+        fits_with_df = (
+            np.empty(0, np.int32)
+            if task.collected.extra is None
+            else task.collected.extra.freedom_fits
         )
-        is_single[fits_with_freedom] = (
+        is_single_row_fit[fits_with_df] = (
             False  # Fits that report degrees of freedom are computed one by one.
         )
-        if task.X is None and solver.penalised:
-            X = unless_it_fails(lambda: dense(task.data.X)) if _only_standardises(task) else None
+        if task.X is None and solver.is_penalised:
+            X = (
+                call_or_none(lambda: to_dense_float64(task.data.X))
+                if _only_standardises(task)
+                else None
+            )
             if X is None:
                 return no_fits
-            block_arguments = replace(task, X=X), solver, penalties, is_single
+            block_arguments = replace(task, X=X), solver, penalties, is_single_row_fit
             return predict_without_blocks(*block_arguments, is_standardised=True)
         if task.X is None:
-            scaled_task = _scale_by_all_rows(task, solver) if is_single.any() else None
+            scaled_task = _scale_by_all_rows(task, solver) if is_single_row_fit.any() else None
             if scaled_task is None:
                 return no_fits
             return LeaveOneOutLeastSquares(
-                SharedRows(scaled_task, solver, penalties), is_single, changed_row, scaled=True
-            ).answer()
+                SharedRows(scaled_task, solver, penalties),
+                is_single_row_fit,
+                changed_rows,
+                scales_columns=True,
+            ).predict_and_store()
         shared_rows = SharedRows(task, solver, penalties)
         is_computed = (
-            LeaveOneOutLeastSquares(shared_rows, is_single, changed_row).answer()
-            if is_single.any()
+            LeaveOneOutLeastSquares(
+                shared_rows, is_single_row_fit, changed_rows
+            ).predict_and_store()
+            if is_single_row_fit.any()
             else no_fits
         )
-        is_computed |= predict_without_blocks(task, solver, penalties, is_single)
-        for fit in np.setdiff1d(np.flatnonzero(~is_single & ~is_computed), fits_with_freedom):
-            is_computed[fit] = shared_rows.answer(int(fit))
+        is_computed |= predict_without_blocks(task, solver, penalties, is_single_row_fit)
+        for fit in np.setdiff1d(np.flatnonzero(~is_single_row_fit & ~is_computed), fits_with_df):
+            is_computed[fit] = shared_rows.store_predictions(int(fit))
         return is_computed
 
     @override
@@ -165,15 +176,15 @@ class LeastSquares(OnePass):
             return None
         solver = SolverSettings.from_setting(setting)
         n_training_rows = len(shown.rows) if shown.times is None else int(shown.times.sum())
-        Y = coding.numbers(shown.y)
+        Y = coding.to_numbers(shown.y)
         train = TrainSet.from_rows(shown.X, Y, weights, n_training_rows, solver.intercept)
         if train is None:
             return None
-        predicted_numbers, is_unresolved = solve(
+        predicted_numbers, is_unresolved = solve_and_predict(
             train, np.concatenate(tests), solver, _penalties(group)
         )
         predictions, is_tied = coding.to_predictions(predicted_numbers)
-        if task.collected.extra is not None and shown.fit in task.collected.extra.free:
+        if task.collected.extra is not None and shown.fit in task.collected.extra.freedom_fits:
             effective_parameters, is_unclear = degrees_of_freedom(train, solver, _penalties(group))
             task.collected.extra.freedom[task.lines_of(group), shown.fit] = effective_parameters
             is_unresolved = is_unresolved | is_unclear
@@ -228,7 +239,7 @@ def _penalties(group: Group) -> np.ndarray:
     return group.values("alpha").astype(np.float64)
 
 
-def negative_weights(data: Data) -> str | None:
+def weights_refusal(data: Data) -> str | None:
     """Return which sample weights are negative or not finite as a sentence, or None."""
     for name, values in data.fit_params.items():
         weights = np.asarray(values, dtype=np.float64)

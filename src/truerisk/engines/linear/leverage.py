@@ -17,14 +17,14 @@ from truerisk.kernels.spectral import (
     EPS,
     RowCoordinates,
     Spectrum,
-    longest_solutions,
+    max_solution_norms,
     predictions_at,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    Doubles = NDArray[np.float64]
+    FloatArray = NDArray[np.float64]
 
 
 ROWS_PER_BLOCK = 512
@@ -41,52 +41,52 @@ class LeftOutErrors:
     each target's scale.
     """
 
-    prediction_errors: Doubles
-    one_minus_leverage: Doubles
-    rounding_bounds: Doubles
+    prediction_errors: FloatArray
+    one_minus_leverage: FloatArray
+    rounding_bounds: FloatArray
 
     @property
-    def leverage(self) -> Doubles:
+    def leverage(self) -> FloatArray:
         """Diagonal of the hat matrix: the weight of each row in its own prediction."""
         return 1.0 - self.one_minus_leverage
 
     @property
-    def residual(self) -> Doubles:
+    def residual(self) -> FloatArray:
         """Residuals of the fit on all rows."""
         return self.prediction_errors * self.one_minus_leverage[:, :, None]
 
 
 def leave_out_primal(
-    coordinates: Doubles | RowCoordinates,
-    targets: Doubles,
-    mean_leverage: Doubles | float,
+    coordinates: FloatArray | RowCoordinates,
+    targets: FloatArray,
+    intercept_leverage: FloatArray | float,
     spectrum: Spectrum,
-    penalties: Doubles,
-    rounding_errors: Doubles,
+    penalties: FloatArray,
+    rounding_errors: FloatArray,
 ) -> LeftOutErrors:
     """Compute leave-one-out errors from residuals and leverages of the fit on all rows.
 
-    `coordinates` are the rows in the basis of the spectrum, and `mean_leverage` is the contribution
-    of the intercept to each leverage h. `rounding_errors` belong to the fit on all rows; leaving a
-    row out makes them grow like (1 − h)⁻².
+    `coordinates` are the rows in the basis of the spectrum, and `intercept_leverage` is the
+    contribution of the intercept to each leverage h. `rounding_errors` belong to the fit on all
+    rows; leaving a row out makes them grow like (1 − h)⁻².
     """
     inverse_eigenvalues = spectrum.inverse_eigenvalues(penalties)
     n, n_targets = targets.shape
-    coefficients = (inverse_eigenvalues[:, :, None] * spectrum.right[:, None, :]).reshape(
-        len(inverse_eigenvalues), len(penalties) * n_targets
-    )
+    coefficients = (
+        inverse_eigenvalues[:, :, None] * spectrum.target_coordinates[:, None, :]
+    ).reshape(len(inverse_eigenvalues), len(penalties) * n_targets)
     prediction_errors, all_one_minus_leverage = (
         np.empty((len(penalties), n, n_targets)),
         np.empty((len(penalties), n)),
     )
-    one_minus_mean_leverage = np.broadcast_to(1.0 - mean_leverage, n)
+    max_one_minus_leverage = np.broadcast_to(1.0 - intercept_leverage, n)
     buffer = np.empty((len(inverse_eigenvalues), min(n, ROWS_PER_BLOCK)))
     for first_row in range(
         0, n, ROWS_PER_BLOCK
     ):  # A block of rows fits into the processor's cache.
         row_slice = slice(first_row, first_row + ROWS_PER_BLOCK)
         transposed_coordinates = (
-            coordinates.across(row_slice, buffer)
+            coordinates.write_transposed(row_slice, buffer)
             if isinstance(coordinates, RowCoordinates)
             else coordinates[row_slice].T
         )
@@ -97,7 +97,7 @@ def leave_out_primal(
             transposed_coordinates, out=buffer[:, : transposed_coordinates.shape[1]]
         )
         one_minus_leverage = np.subtract(
-            one_minus_mean_leverage[row_slice], leverages, out=leverages
+            max_one_minus_leverage[row_slice], leverages, out=leverages
         )
         all_one_minus_leverage[:, row_slice] = one_minus_leverage
         np.maximum(one_minus_leverage, EPS, out=one_minus_leverage)
@@ -114,7 +114,7 @@ def leave_out_primal(
     )
 
 
-def _amplified_errors(rounding_errors: Doubles, one_minus_leverage: Doubles) -> Doubles:
+def _amplified_errors(rounding_errors: FloatArray, one_minus_leverage: FloatArray) -> FloatArray:
     """Return rounding errors / (1 − leverage)², or for all rows their maximum if negligible."""
     largest_errors = (
         rounding_errors / np.maximum(one_minus_leverage.min(axis=1, initial=1.0), EPS) ** 2
@@ -125,7 +125,10 @@ def _amplified_errors(rounding_errors: Doubles, one_minus_leverage: Doubles) -> 
 
 
 def leave_out_dual(
-    basis_coefficients: Doubles, spectrum: Spectrum, penalties: Doubles, scale: Doubles
+    basis_coefficients: FloatArray,
+    spectrum: Spectrum,
+    penalties: FloatArray,
+    target_scales: FloatArray,
 ) -> LeftOutErrors:
     """Compute leave-one-out errors from the dual solution, without subtracting leverages from 1.
 
@@ -141,16 +144,18 @@ def leave_out_dual(
         np.sqrt(_squared_lengths(basis_coefficients, spectrum.inverse_eigenvalues(penalties) ** 2))
         / positive_diagonal
     )
-    solution_bounds = longest_solutions((spectrum.right / scale).T, spectrum, penalties)[:, None]
-    solution_bounds = solution_bounds + solution_lengths * np.abs(dual_solution / scale).max(
-        axis=2, initial=0.0
-    )
+    solution_bounds = max_solution_norms(
+        (spectrum.target_coordinates / target_scales).T, spectrum, penalties
+    )[:, None]
+    solution_bounds = solution_bounds + solution_lengths * np.abs(
+        dual_solution / target_scales
+    ).max(axis=2, initial=0.0)
     one_minus_leverage = penalties[:, None] * inverse_diagonal
-    rounding_errors = EPS * spectrum.noise * solution_lengths * solution_bounds
+    rounding_errors = EPS * spectrum.matrix_rounding * solution_lengths * solution_bounds
     return LeftOutErrors(prediction_errors, one_minus_leverage, rounding_errors)
 
 
-def _squared_lengths(rows: Doubles, weights: Doubles) -> Doubles:
+def _squared_lengths(rows: FloatArray, weights: FloatArray) -> FloatArray:
     """Return Σ_j weights_j rows_j² for each `(penalty, row)`, in blocks that fit into the cache."""
     squares = np.empty((weights.shape[1], len(rows)))
     for first_row in range(0, len(rows), ROWS_PER_BLOCK):

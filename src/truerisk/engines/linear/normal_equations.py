@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from truerisk.kernels import native
+from truerisk.kernels import native_module
 from truerisk.kernels.integer_arrays import check_bounds
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def solve_without(
+def solve_without_blocks(
     all_products: NDArray[np.float64],
     blocks: NDArray[np.float64],
     minus: NDArray[np.int64],
@@ -37,7 +37,7 @@ def solve_without(
 
     >>> both = np.array([[4.0, 8.0]])  # four rows of ones, whose targets sum to 8
     >>> last = np.array([[[3.0, 3.0]]])
-    >>> beta, condition = solve_without(
+    >>> beta, condition = solve_without_blocks(
     ...     both, last, np.array([0]), np.array([0, 0, 1]), np.zeros((2, 1))
     ... )
     >>> beta.ravel().tolist(), condition.tolist()
@@ -64,7 +64,7 @@ def solve_without(
         np.empty((len(offsets) - 1, n_coefficients)),
         np.empty(len(offsets) - 1),
     )
-    native().solve_without(
+    native_module().solve_without(
         np.ascontiguousarray(all_products, np.float64),
         np.ascontiguousarray(blocks, np.float64),
         np.ascontiguousarray(minus, np.int64),
@@ -94,7 +94,7 @@ def predict_rows(
         coefficient_rows, "which", 0, len(coefficients) - 1, "the last line of coefficients"
     )
     predictions = np.empty(len(rows))
-    native().products_of(
+    native_module().products_of(
         np.ascontiguousarray(table, np.float64),
         np.ascontiguousarray(rows, np.int32),
         np.ascontiguousarray(coefficients, np.float64),
@@ -104,7 +104,9 @@ def predict_rows(
     return predictions
 
 
-SHARE = 100  # Up to SHARE columns per penalty, computing X'X first is faster.
+MAX_COLUMNS_PER_PENALTY = (
+    100  # Up to MAX_COLUMNS_PER_PENALTY columns per penalty, computing X'X first is faster.
+)
 # Rows of the table are padded with zeros to a multiple of PADDING_MULTIPLE cells.
 PADDING_MULTIPLE = 8
 
@@ -140,22 +142,24 @@ def descend(
         raise ValueError(f"shapes {X.shape} of X and {y.shape} of y differ")
     if penalties.shape != (n, 2) or not (penalties >= 0).all() or not penalties[:, 0].all():
         raise ValueError("penalties must be lines of one that is positive, one not negative")
-    uses_rows = p > min(n_rows, SHARE * n)  # With this rule X'X never takes more memory than X.
-    kernel_input, kernel_targets = (X.T, y) if uses_rows else (X.T @ X, X.T @ y)
-    n_used_columns = kernel_input.shape[1]
+    uses_rows = p > min(
+        n_rows, MAX_COLUMNS_PER_PENALTY * n
+    )  # With this rule X'X never takes more memory than X.
+    compiled_input, compiled_targets = (X.T, y) if uses_rows else (X.T @ X, X.T @ y)
+    n_used_columns = compiled_input.shape[1]
     padded_table = np.zeros((p + uses_rows, n_used_columns + -n_used_columns % PADDING_MULTIPLE))
-    padded_table[:p, :n_used_columns] = kernel_input
+    padded_table[:p, :n_used_columns] = compiled_input
     padded_targets = np.zeros(padded_table.shape[1])
-    padded_targets[:n_used_columns] = kernel_targets
+    padded_targets[:n_used_columns] = compiled_targets
     coefficients, n_passes = np.zeros((n, p)), np.zeros(n, dtype=np.int64)
     is_certain = np.zeros(n, dtype=np.uint8)
-    kernel_settings = uses_rows, float(y @ y), float(tolerance), int(max_passes), bool(screens)
-    kernel_input = np.ascontiguousarray(penalties, np.float64)
-    native().descend(
+    compiled_settings = uses_rows, float(y @ y), float(tolerance), int(max_passes), bool(screens)
+    compiled_input = np.ascontiguousarray(penalties, np.float64)
+    native_module().descend(
         padded_table,
         padded_targets,
-        kernel_input,
-        *kernel_settings,
+        compiled_input,
+        *compiled_settings,
         coefficients,
         n_passes,
         is_certain,

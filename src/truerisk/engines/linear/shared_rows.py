@@ -17,16 +17,16 @@ from truerisk.engines.linear.fit import (
     MAX_ROUNDING_ERROR,
     SolverSettings,
     TargetCoding,
+    compute_target_scales,
     intercept_rounding_bounds,
-    scales,
 )
 from truerisk.engines.templates.task import Task
 from truerisk.kernels.spectral import (
     RowCoordinates,
     Spectrum,
+    contrast_reflection,
     contrast_rows,
-    contrasts,
-    from_product,
+    decompose_product,
     predictions_at,
     rounding_bounds_at,
 )
@@ -43,16 +43,18 @@ class SharedRows:
     """All rows of a table, with the matrix products that the fits on its rows share."""
 
     task: Task
-    manner: SolverSettings
+    solver: SolverSettings
     penalties: np.ndarray
 
     @cached_property
     def origin(self) -> np.ndarray:
         """Point that is subtracted from all rows, so that large column means cost no digits."""
-        if not self.manner.intercept or self.kernel_as_given is not None:
+        if not self.solver.intercept or self.unshifted_kernel is not None:
             return np.zeros(self.task.X.shape[1])
         column_means = self.column_means
-        if self._lies_near(column_means, SAMPLING_STEP) or self._lies_near(column_means, 1):
+        if self._lies_near_zero(column_means, SAMPLING_STEP) or self._lies_near_zero(
+            column_means, 1
+        ):
             return np.zeros(
                 len(column_means)
             )  # Rows that lie around zero need not be shifted and copied.
@@ -64,7 +66,7 @@ class SharedRows:
         X = self.task.X
         return np.full(len(X), 1 / len(X)) @ X
 
-    def _lies_near(self, column_means: np.ndarray, row_step: int) -> bool:
+    def _lies_near_zero(self, column_means: np.ndarray, row_step: int) -> bool:
         """Return True if all column means are near zero, judged by one in `row_step` rows."""
         X = self.task.X
         sampled_rows = X[::row_step]
@@ -78,14 +80,14 @@ class SharedRows:
         )
 
     @cached_property
-    def kernel_as_given(self) -> np.ndarray | None:
+    def unshifted_kernel(self) -> np.ndarray | None:
         """XX' of a wide table whose unshifted rows lie around zero; None for other tables."""
         X = self.task.X
         if len(X) >= X.shape[1] or not self.shares_kernel:
             return None
         kernel: np.ndarray = X @ X.T
         is_near_zero = (
-            not self.manner.intercept
+            not self.solver.intercept
             or kernel.mean() <= MAX_SQUARED_MEAN_SHARE * kernel.diagonal().mean()
         )
         return kernel if is_near_zero else None
@@ -116,13 +118,13 @@ class SharedRows:
 
     @cached_property
     def kernel(self) -> np.ndarray:
-        """Inner products XX' of all rows: `kernel_as_given`, or else with `origin` subtracted."""
-        if self.kernel_as_given is not None:
-            return self.kernel_as_given
+        """Inner products XX' of all rows: `unshifted_kernel`, or else with `origin` subtracted."""
+        if self.unshifted_kernel is not None:
+            return self.unshifted_kernel
         return self.shifted_rows @ self.shifted_rows.T
 
     @cached_property
-    def squares(self) -> np.ndarray:
+    def squared_lengths(self) -> np.ndarray:
         """Squared Euclidean length of every row after the origin is subtracted."""
         if self.shares_kernel:
             return self.kernel.diagonal()
@@ -139,7 +141,7 @@ class SharedRows:
             and self.n**2 <= (train_sizes * (train_sizes + n_test_rows)).sum()
         )
 
-    def weights_of(self, fit: int) -> tuple[np.ndarray, int]:
+    def weights_of_fit(self, fit: int) -> tuple[np.ndarray, int]:
         """Return each row's weight in a fit (0 outside the training set), and the training size."""
         rows, row_counts = self.task.plan.train_rows(fit)
         weights = np.zeros(self.n)
@@ -148,7 +150,7 @@ class SharedRows:
         )
         return weights, len(rows) if row_counts is None else int(row_counts.sum())
 
-    def coding(self, fit: int) -> tuple[TargetCoding | None, np.ndarray]:
+    def target_coding(self, fit: int) -> tuple[TargetCoding | None, np.ndarray]:
         """Return the coding of the classes that a fit sees (None in regression), and its labels."""
         y = self.task.labels(fit)
         training_targets = (
@@ -158,7 +160,7 @@ class SharedRows:
             self.task.data, self.task.request.response, training_targets
         ), y
 
-    def answer(self, fit: int) -> bool:
+    def store_predictions(self, fit: int) -> bool:
         """Store a fit's predictions; return False if this is impossible or rounding matters.
 
         Return True as well if the fit has no candidate of the group.
@@ -167,15 +169,19 @@ class SharedRows:
         if group is None:
             return True
         penalties = self.penalties
-        if self.task.run.only is not None:
+        if self.task.run.candidate_by_fit is not None:
             penalties = penalties[self.task.group.candidates == group.candidates[0]]
-        coding, y = self.coding(fit)
-        weights, n_given = self.weights_of(fit)
+        coding, y = self.target_coding(fit)
+        weights, n_training_rows = self.weights_of_fit(fit)
         if coding is None or not weights.any():
             return False
-        subset_fit = FitOnSharedRows.from_table(self, weights, coding.numbers(y), n_given)
+        subset_fit = FitOnSharedRows.from_table(
+            self, weights, coding.to_numbers(y), n_training_rows
+        )
         test_set_numbers = self.task.questions(fit)
-        test_sets = [self.task.plan.test_rows(int(test_set))[0] for test_set in test_set_numbers]
+        test_sets = [
+            self.task.plan.test_rows(int(set_number))[0] for set_number in test_set_numbers
+        ]
         predicted_numbers = subset_fit.answers(np.concatenate(test_sets), penalties)
         if predicted_numbers is None:
             return False
@@ -194,12 +200,12 @@ class SharedRows:
 class FitOnSharedRows:
     """Least-squares fit on some rows of a shared table; all other rows have weight 0."""
 
-    table: SharedRows
+    shared_rows: SharedRows
     weights: np.ndarray
     rows: np.ndarray
     mean_y: np.ndarray
     Y: np.ndarray  # The targets of all rows, minus the mean target of the training rows.
-    n_given: int
+    n_training_rows: int
 
     @classmethod
     def from_table(
@@ -207,7 +213,7 @@ class FitOnSharedRows:
     ) -> FitOnSharedRows:
         """Centre the targets at their weighted mean if the model has an intercept."""
         target_means = np.zeros(Y.shape[1])
-        if shared_rows.manner.intercept:
+        if shared_rows.solver.intercept:
             target_means = weights @ Y / weights.sum()
         return cls(
             shared_rows, weights, np.flatnonzero(weights), target_means, Y - target_means, n_given
@@ -216,65 +222,65 @@ class FitOnSharedRows:
     @cached_property
     def mean(self) -> np.ndarray:
         """Mean of the shifted training rows, or zero if the model has no intercept."""
-        if not self.table.manner.intercept:
-            return np.zeros(self.table.shifted_rows.shape[1])
-        shared_rows = self.table
+        if not self.shared_rows.solver.intercept:
+            return np.zeros(self.shared_rows.shifted_rows.shape[1])
+        shared_rows = self.shared_rows
         if self.weights is shared_rows.weights and shared_rows.task.weights is None:
             return shared_rows.column_means - shared_rows.origin
-        return self.weights @ shared_rows.shifted_rows / self.total
+        return self.weights @ shared_rows.shifted_rows / self.total_weight
 
     @property
-    def wide(self) -> bool:
+    def is_wide(self) -> bool:
         """True if the fit has fewer rows than columns."""
-        return self.n_given < self.table.shifted_rows.shape[1]
+        return self.n_training_rows < self.shared_rows.shifted_rows.shape[1]
 
     @cached_property
-    def root(self) -> np.ndarray:
+    def root_weights(self) -> np.ndarray:
         """Square roots of the weights of the training rows."""
         return np.sqrt(self.weights[self.rows])
 
     @property
-    def total(self) -> float:
+    def total_weight(self) -> float:
         """Sum of the weights."""
         return float(self.weights.sum())
 
     @cached_property
     def targets(self) -> np.ndarray:
         """Centred targets, multiplied by the square roots of the weights."""
-        return self.Y[self.rows] * self.root[:, None]
+        return self.Y[self.rows] * self.root_weights[:, None]
 
     @cached_property
-    def scale(self) -> np.ndarray:
+    def target_scales(self) -> np.ndarray:
         """Spread of each target, against which rounding errors are judged."""
-        return scales(self.targets, self.mean_y, self.total)
+        return compute_target_scales(self.targets, self.mean_y, self.total_weight)
 
     @cached_property
-    def far(self) -> float:
+    def mean_norm_bound(self) -> float:
         """Upper bound on the distance of the mean of the unshifted training rows from zero."""
-        origin_length = float(np.linalg.norm(self.table.origin))
-        if not self.table.manner.intercept:
+        origin_length = float(np.linalg.norm(self.shared_rows.origin))
+        if not self.shared_rows.solver.intercept:
             return origin_length
-        if self.wide and self.table.shares_kernel:
-            products = self.weights[self.rows] @ self.table.kernel[self.rows]
-            squared_length = float(products[self.rows] @ self.weights[self.rows])
-            return origin_length + max(squared_length, 0.0) ** 0.5 / self.total
+        if self.is_wide and self.shared_rows.shares_kernel:
+            weighted_products = self.weights[self.rows] @ self.shared_rows.kernel[self.rows]
+            squared_length = float(weighted_products[self.rows] @ self.weights[self.rows])
+            return origin_length + max(squared_length, 0.0) ** 0.5 / self.total_weight
         return origin_length + float(np.linalg.norm(self.mean))
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """Decompose the kernel XX' if the table is wide, otherwise the cross-product X'X."""
-        return self._dual_spectrum() if self.wide else self._primal_spectrum()
+        return self._dual_spectrum() if self.is_wide else self._primal_spectrum()
 
     @cached_property
-    def reflecting(self) -> np.ndarray | None:
+    def reflection(self) -> np.ndarray | None:
         """Reflection that removes the intercept from the rows; None without an intercept."""
-        return contrasts(self.root) if self.table.manner.intercept else None
+        return contrast_reflection(self.root_weights) if self.shared_rows.solver.intercept else None
 
     def _shift_rounding_error(self, gram_trace: float) -> float:
-        return self.far * (self.total * gram_trace) ** 0.5
+        return self.mean_norm_bound * (self.total_weight * gram_trace) ** 0.5
 
     def _primal_spectrum(self) -> Spectrum:
-        shared_rows = self.table
+        shared_rows = self.shared_rows
         changed_rows = np.flatnonzero(self.weights != shared_rows.weights)
         lost_weights = shared_rows.weights[changed_rows] - self.weights[changed_rows]
         if len(changed_rows) < len(self.rows) and (lost_weights > 0).all():
@@ -286,122 +292,140 @@ class FitOnSharedRows:
                 )
                 gram = gram - removed_rows.T @ removed_rows
         else:
-            training_rows = shared_rows.shifted_rows[self.rows] * self.root[:, None]
+            training_rows = shared_rows.shifted_rows[self.rows] * self.root_weights[:, None]
             gram = training_rows.T @ training_rows
             # Rounding errors scale with the largest diagonal element before subtracting the mean.
             largest_diagonal = float(gram.diagonal().max())
         gram = (gram.copy() if gram is shared_rows.gram else gram).T
-        if shared_rows.manner.intercept:  # Only the lower triangle is needed, and updated.
-            gram = dsyr(-self.total, self.mean, lower=1, a=gram, overwrite_a=1)
+        if shared_rows.solver.intercept:  # Only the lower triangle is needed, and updated.
+            gram = dsyr(-self.total_weight, self.mean, lower=1, a=gram, overwrite_a=1)
         weighted_targets = self.weights[:, None] * self.Y
         targets_product = shared_rows.shifted_rows.T @ weighted_targets - np.multiply.outer(
             self.mean, weighted_targets.sum(axis=0)
         )
-        noise = largest_diagonal + self._shift_rounding_error(float(max(np.trace(gram), 0.0)))
-        noise_of_targets = (largest_diagonal * self.total) ** 0.5
-        return from_product(gram, targets_product, noise=noise, noise_right=noise_of_targets)
+        rounding_noise = largest_diagonal + self._shift_rounding_error(
+            float(max(np.trace(gram), 0.0))
+        )
+        target_rounding_noise = (largest_diagonal * self.total_weight) ** 0.5
+        return decompose_product(
+            gram, targets_product, noise=rounding_noise, noise_right=target_rounding_noise
+        )
 
     def _dual_spectrum(self) -> Spectrum:
         kernel, training_targets = (
-            self._cross_products(self.rows) * self.root[:, None],
+            self._cross_products(self.rows) * self.root_weights[:, None],
             self.targets,
         )
-        if self.reflecting is not None:
-            kernel = contrast_rows(self.reflecting, kernel)
-            training_targets = contrast_rows(self.reflecting, training_targets)
-        squared_lengths = self.table.squares
+        if self.reflection is not None:
+            kernel = contrast_rows(self.reflection, kernel)
+            training_targets = contrast_rows(self.reflection, training_targets)
+        squared_lengths = self.shared_rows.squared_lengths
         weighted_lengths = squared_lengths[self.rows] * self.weights[self.rows]
-        noise = float(weighted_lengths.max()) + self._shift_rounding_error(
+        rounding_noise = float(weighted_lengths.max()) + self._shift_rounding_error(
             float(max(np.trace(kernel), 0.0))
         )
-        noise_of_targets = float(squared_lengths.max() * weighted_lengths.sum()) ** 0.5
-        return from_product(
-            kernel, training_targets, noise=noise, noise_right=noise_of_targets, dual=True
+        target_rounding_noise = float(squared_lengths.max() * weighted_lengths.sum()) ** 0.5
+        return decompose_product(
+            kernel,
+            training_targets,
+            noise=rounding_noise,
+            noise_right=target_rounding_noise,
+            dual=True,
         )
 
     def _cross_products(self, test_rows: np.ndarray) -> np.ndarray:
         """Return inner products of centred test rows with training rows (or their contrasts)."""
-        shared_rows, training_rows = self.table, self.rows
+        shared_rows, training_rows = self.shared_rows, self.rows
         if shared_rows.shares_kernel:
             cross_products: np.ndarray = shared_rows.kernel[np.ix_(test_rows, training_rows)]
         else:
             cross_products = (
                 shared_rows.shifted_rows[test_rows] @ shared_rows.shifted_rows[training_rows].T
             )
-        cross_products *= self.root
-        if self.reflecting is None:
+        cross_products *= self.root_weights
+        if self.reflection is None:
             return cross_products
         if shared_rows.shares_kernel:
-            mean_products = self.weights @ shared_rows.kernel[:, training_rows] / self.total
+            mean_products = self.weights @ shared_rows.kernel[:, training_rows] / self.total_weight
         else:
             mean_products = shared_rows.shifted_rows[training_rows] @ self.mean
-        cross_products -= mean_products * self.root
-        return contrast_rows(self.reflecting, cross_products.T).T
+        cross_products -= mean_products * self.root_weights
+        return contrast_rows(self.reflection, cross_products.T).T
 
-    def left(self, test_rows: np.ndarray) -> np.ndarray:
+    def test_coordinates(self, test_rows: np.ndarray) -> np.ndarray:
         """Return the coordinates of test rows in the eigenvector basis of the fit."""
-        if self.wide:
+        if self.is_wide:
             return self._cross_products(test_rows) @ self.spectrum.vectors
-        has_all_rows = np.array_equal(test_rows, np.arange(self.table.n))
-        X = self.table.shifted_rows if has_all_rows else self.table.shifted_rows[test_rows]
+        has_all_rows = np.array_equal(test_rows, np.arange(self.shared_rows.n))
+        X = (
+            self.shared_rows.shifted_rows
+            if has_all_rows
+            else self.shared_rows.shifted_rows[test_rows]
+        )
         coordinates: np.ndarray = X @ self.spectrum.vectors
-        if self.table.manner.intercept:
+        if self.shared_rows.solver.intercept:
             coordinates -= self.mean @ self.spectrum.vectors
         return coordinates
 
-    def turned(self, factors: np.ndarray | None) -> RowCoordinates:
+    def training_coordinates(self, factors: np.ndarray | None) -> RowCoordinates:
         """Return the training rows' coordinates in the eigenvector basis, times a factor per row.
 
         This is not implemented for wide tables.
         """
-        X = self.table.shifted_rows
+        X = self.shared_rows.shifted_rows
         X = X if len(self.rows) == len(X) else X[self.rows]
         vectors = self.spectrum.vectors
         return RowCoordinates(X, vectors, self.mean @ vectors, factors)
 
-    def is_accurate(self, penalties: np.ndarray, least_share: float = 1.0) -> bool:
+    def is_accurate(self, penalties: np.ndarray, min_eigenvalue_share: float = 1.0) -> bool:
         """Return True if the eigendecomposition is precise enough for all penalties.
 
-        When rows are left out, an eigenvalue may shrink to `least_share` times its value.
+        When rows are left out, an eigenvalue may shrink to `min_eigenvalue_share` times its value.
         """
-        eigenvalues, solver = self.spectrum.values, self.table.manner
-        smallest_eigenvalue = least_share * float(eigenvalues.min(initial=np.inf))
+        eigenvalues, solver = self.spectrum.values, self.shared_rows.solver
+        smallest_eigenvalue = min_eigenvalue_share * float(eigenvalues.min(initial=np.inf))
         largest_eigenvalue = float(eigenvalues.max(initial=0.0))
-        lower_bound = 0.0 if self.wide else smallest_eigenvalue
+        lower_bound = 0.0 if self.is_wide else smallest_eigenvalue
         if not solver.is_unaffected_by_null_directions(
-            lower_bound, largest_eigenvalue, self.n_given, penalties
+            lower_bound, largest_eigenvalue, self.n_training_rows, penalties
         ).all():
             return False
-        if not self.spectrum.is_reliable_at(penalties, least_share).all():
+        if not self.spectrum.is_reliable_at(penalties, min_eigenvalue_share).all():
             return False
-        if solver.penalised:
+        if solver.is_penalised:
             return True
-        has_null_direction = self.wide and (solver.intercept or self.n_given > len(self.rows))
+        has_null_direction = self.is_wide and (
+            solver.intercept or self.n_training_rows > len(self.rows)
+        )
         singular_values = np.sqrt(np.maximum(eigenvalues[::-1], 0.0))
         if len(singular_values):
-            singular_values[1:] *= least_share**0.5
+            singular_values[1:] *= min_eigenvalue_share**0.5
         return smallest_eigenvalue > 1e-8 * largest_eigenvalue and solver.rank_is_clear(
             singular_values, has_null_direction=has_null_direction
         )
 
-    def doubts(self, coordinates: np.ndarray | RowCoordinates, penalties: np.ndarray) -> np.ndarray:
+    def rounding_bounds(
+        self, coordinates: np.ndarray | RowCoordinates, penalties: np.ndarray
+    ) -> np.ndarray:
         """Return bounds on the rounding errors of predictions for rows with these coordinates."""
         rounding_errors = rounding_bounds_at(
             coordinates,
             0.0,
             self.spectrum,
             penalties,
-            self.scale,
+            self.target_scales,
             sufficient_bound=MAX_ROUNDING_ERROR / 10,
         )
-        rounding_errors += intercept_rounding_bounds(self.spectrum, self.far, penalties, self.scale)
+        rounding_errors += intercept_rounding_bounds(
+            self.spectrum, self.mean_norm_bound, penalties, self.target_scales
+        )
         return rounding_errors
 
     def answers(self, test_rows: np.ndarray, penalties: np.ndarray) -> np.ndarray | None:
         """Return predictions `(penalty, row, target)`, or None if rounding could change any."""
         if not self.is_accurate(penalties):
             return None
-        coordinates = self.left(test_rows)
-        if (self.doubts(coordinates, penalties) > MAX_ROUNDING_ERROR).any():
+        coordinates = self.test_coordinates(test_rows)
+        if (self.rounding_bounds(coordinates, penalties) > MAX_ROUNDING_ERROR).any():
             return None
         return predictions_at(coordinates, self.spectrum, penalties) + self.mean_y

@@ -21,12 +21,12 @@ from truerisk.engines.linear.fit import (
 )
 from truerisk.engines.linear.leverage import LeftOutErrors, leave_out_dual, leave_out_primal
 from truerisk.engines.linear.shared_rows import FitOnSharedRows, SharedRows
-from truerisk.engines.settings import ELSEWHERE
-from truerisk.engines.templates.fits_of_one_table import store_single_rows
+from truerisk.engines.settings import NOT_IN_GROUP
+from truerisk.engines.templates.fits_of_one_table import store_single_row_predictions
 from truerisk.kernels.spectral import (
     Spectrum,
-    doubts_of_cholesky,
-    from_rows,
+    cholesky_rounding_bounds,
+    decompose_rows,
     predictions_at,
     rounding_bounds_at,
 )
@@ -42,19 +42,19 @@ MIN_EIGENVALUE_RATIO = 1e-6
 class LeaveOneOutLeastSquares:
     """Fits that leave out one row or flip its label, and predict this row only."""
 
-    table: SharedRows
-    is_single: np.ndarray
+    shared_rows: SharedRows
+    is_single_row_fit: np.ndarray
     changed_row_of_fit: np.ndarray
     # True if each fit scales its own columns, in which case no direction may be dropped.
-    scaled: bool = False
+    scales_columns: bool = False
 
-    def answer(self) -> np.ndarray:
+    def predict_and_store(self) -> np.ndarray:
         """Store the predictions of the fits; return a mask of the fits for which this succeeded.
 
         Fits with a prediction that rounding could change are not in the mask.
         """
-        shared_rows, task = self.table, self.table.task
-        is_computed = np.zeros_like(self.is_single)
+        shared_rows, task = self.shared_rows, self.shared_rows.task
+        is_computed = np.zeros_like(self.is_single_row_fit)
         y = task.data.y if task.data.codes is None else task.data.codes
         coding = TargetCoding.from_data(task.data, task.request.response, y)
         if (
@@ -65,61 +65,65 @@ class LeaveOneOutLeastSquares:
             # Without one row a square table is wide, so that its rounding errors differ.
             return is_computed
         full_fit = FitOnSharedRows.from_table(
-            shared_rows, shared_rows.weights, coding.numbers(y), shared_rows.n
+            shared_rows, shared_rows.weights, coding.to_numbers(y), shared_rows.n
         )
         left_out_errors = self._errors_from_product(full_fit)
-        if self.scaled:
+        if self.scales_columns:
             if (
-                full_fit.wide
+                full_fit.is_wide
                 or left_out_errors is None
                 or full_fit.spectrum.values[0] < MIN_EIGENVALUE_RATIO * full_fit.spectrum.values[-1]
             ):
                 return is_computed
-        elif left_out_errors is None or self.is_hopeless(left_out_errors).any():
-            left_out_errors = self._errors_from_rows(full_fit, coding.numbers(y)) or left_out_errors
+        elif left_out_errors is None or self.is_too_imprecise(left_out_errors).any():
+            left_out_errors = (
+                self._errors_from_rows(full_fit, coding.to_numbers(y)) or left_out_errors
+            )
         if left_out_errors is None:
             return is_computed
-        fits = np.flatnonzero(self.is_single)
+        fits = np.flatnonzero(self.is_single_row_fit)
         predicted_numbers, is_stable = self._predict_numbers(
             full_fit, left_out_errors, coding, fits
         )
         self._note_leverage_one(full_fit, left_out_errors)
-        if coding.present is not None:  # If a class has one row, leaving it out removes the class.
+        if (
+            coding.present_classes is not None
+        ):  # If a class has one row, leaving it out removes the class.
             is_stable &= (
                 np.bincount(y, minlength=coding.n_classes)[y[self.changed_row_of_fit[fits]]] > 1
             )
         is_computed[fits] = self._store_predictions(
-            fits, coding, predicted_numbers, is_stable, self.is_hopeless(left_out_errors)
+            fits, coding, predicted_numbers, is_stable, self.is_too_imprecise(left_out_errors)
         )
         return is_computed
 
     def _note_leverage_one(self, full_fit: FitOnSharedRows, left_out_errors: LeftOutErrors) -> None:
         """Add a note that lists the rows that alone determine a coefficient (leverage 1)."""
-        if full_fit.wide or self.table.manner.penalised:
+        if full_fit.is_wide or self.shared_rows.solver.is_penalised:
             return
-        is_tested = np.isin(full_fit.rows, self.changed_row_of_fit[self.is_single])
+        is_tested = np.isin(full_fit.rows, self.changed_row_of_fit[self.is_single_row_fit])
         rows = full_fit.rows[
             is_tested & (left_out_errors.one_minus_leverage[0] < LEVERAGE_ONE_TOLERANCE)
         ]
         if len(rows):
             listed_rows = ", ".join(map(str, rows[:3])) + (", ..." if len(rows) > 3 else "")
-            self.table.task.collected.notes.append(
+            self.shared_rows.task.collected.notes.append(
                 f"leverage 1 in {len(rows)} row(s) ({listed_rows}): without such a row the others "
                 "leave a coefficient open, and its prediction is that of the shortest solution."
             )
 
-    def is_hopeless(self, left_out_errors: LeftOutErrors) -> np.ndarray:
+    def is_too_imprecise(self, left_out_errors: LeftOutErrors) -> np.ndarray:
         """Return a mask of penalties at which rounding could change the predictions of all rows."""
         return left_out_errors.rounding_bounds.min(axis=1) > MAX_ROUNDING_ERROR
 
     def _errors_from_product(self, full_fit: FitOnSharedRows) -> LeftOutErrors | None:
-        penalties, spectrum = self.table.penalties, full_fit.spectrum
-        if full_fit.wide:
+        penalties, spectrum = self.shared_rows.penalties, full_fit.spectrum
+        if full_fit.is_wide:
             if not full_fit.is_accurate(penalties):
                 return None
             basis_coefficients = spectrum.vectors
-            if full_fit.reflecting is not None:
-                reflection = full_fit.reflecting
+            if full_fit.reflection is not None:
+                reflection = full_fit.reflection
                 basis_coefficients = np.vstack(
                     [np.zeros(basis_coefficients.shape[1]), basis_coefficients]
                 )
@@ -127,24 +131,26 @@ class LeaveOneOutLeastSquares:
                     reflection, reflection[1:] @ spectrum.vectors
                 )
             left_out_errors = leave_out_dual(
-                basis_coefficients, spectrum, penalties, full_fit.scale
+                basis_coefficients, spectrum, penalties, full_fit.target_scales
             )
-            location_errors = intercept_rounding_bounds(
-                spectrum, full_fit.far, penalties, full_fit.scale
+            intercept_errors = intercept_rounding_bounds(
+                spectrum, full_fit.mean_norm_bound, penalties, full_fit.target_scales
             )
-            return self._unweighted_errors(left_out_errors, full_fit.root, location_errors)
+            return self._unweighted_errors(left_out_errors, full_fit.root_weights, intercept_errors)
         smallest_eigenvalue, largest_eigenvalue = (
             spectrum.values.min(initial=np.inf),
             spectrum.values.max(initial=0.0),
         )
         if (smallest_eigenvalue + penalties <= 1e-13 * largest_eigenvalue).any():
             return None
-        coordinates = full_fit.turned(None if self.table.task.weights is None else full_fit.root)
-        rounding_errors = full_fit.doubts(full_fit.turned(None), penalties)
+        coordinates = full_fit.training_coordinates(
+            None if self.shared_rows.task.weights is None else full_fit.root_weights
+        )
+        rounding_errors = full_fit.rounding_bounds(full_fit.training_coordinates(None), penalties)
         left_out_errors = leave_out_primal(
             coordinates,
             full_fit.targets,
-            self._leverage_of_mean(full_fit),
+            self._intercept_leverage(full_fit),
             spectrum,
             penalties,
             rounding_errors,
@@ -153,30 +159,41 @@ class LeaveOneOutLeastSquares:
             penalties, _least_one_minus_leverage(left_out_errors.one_minus_leverage)
         ):
             return None
-        return self._unweighted_errors(left_out_errors, full_fit.root, np.zeros(len(penalties)))
+        return self._unweighted_errors(
+            left_out_errors, full_fit.root_weights, np.zeros(len(penalties))
+        )
 
-    def _leverage_of_mean(self, full_fit: FitOnSharedRows) -> np.ndarray | float:
+    def _intercept_leverage(self, full_fit: FitOnSharedRows) -> np.ndarray | float:
         """Return the contribution of the weighted mean to each row's leverage."""
         return (
-            full_fit.weights[full_fit.rows] / full_fit.total if self.table.manner.intercept else 0.0
+            full_fit.weights[full_fit.rows] / full_fit.total_weight
+            if self.shared_rows.solver.intercept
+            else 0.0
         )
 
     def _errors_from_rows(self, full_fit: FitOnSharedRows, Y: np.ndarray) -> LeftOutErrors | None:
         """Compute leave-one-out errors from an SVD of the rows, more precisely than from X'X."""
-        shared_rows, solver, penalties = self.table, self.table.manner, self.table.penalties
+        shared_rows, solver, penalties = (
+            self.shared_rows,
+            self.shared_rows.solver,
+            self.shared_rows.penalties,
+        )
         X = shared_rows.task.X
         train = TrainSet.from_rows(X, Y, shared_rows.weights, shared_rows.n, solver.intercept)
-        if train is None or train.wide:
+        if train is None or train.is_wide:
             return None
-        spectrum, singular_values = from_rows(
-            train.Z, train.T, cutoff=solver.cutoff, noise=train.rounding_error_of_centring
+        spectrum, singular_values = decompose_rows(
+            train.weighted_rows,
+            train.weighted_targets,
+            cutoff=solver.cutoff,
+            noise=train.rounding_error_of_centring,
         )
         if not solver.rank_is_clear(singular_values, has_null_direction=False):
             return None
-        coordinates = train.Z @ spectrum.vectors
+        coordinates = train.weighted_rows @ spectrum.vectors
         unweighted_coordinates, unweighted_rows = (
-            coordinates / train.root[:, None],
-            train.Z / train.root[:, None],
+            coordinates / train.root_weights[:, None],
+            train.weighted_rows / train.root_weights[:, None],
         )
         rounding_errors = self._row_rounding_bounds(
             train, spectrum, unweighted_coordinates, unweighted_rows
@@ -184,60 +201,66 @@ class LeaveOneOutLeastSquares:
         smallest_eigenvalue, largest_eigenvalue = singular_values[-1] ** 2, singular_values[0] ** 2
         left_out_errors = leave_out_primal(
             coordinates,
-            train.T,
-            self._leverage_of_mean(full_fit),
+            train.weighted_targets,
+            self._intercept_leverage(full_fit),
             spectrum,
             penalties,
             rounding_errors,
         )
-        least_share = _least_one_minus_leverage(left_out_errors.one_minus_leverage)
+        min_eigenvalue_share = _least_one_minus_leverage(left_out_errors.one_minus_leverage)
         is_unsure = ~solver.is_unaffected_by_null_directions(
-            smallest_eigenvalue * least_share, largest_eigenvalue, shared_rows.n, penalties
+            smallest_eigenvalue * min_eigenvalue_share, largest_eigenvalue, shared_rows.n, penalties
         )
-        is_unsure |= ~spectrum.is_reliable_at(penalties, least_share)
+        is_unsure |= ~spectrum.is_reliable_at(penalties, min_eigenvalue_share)
         reduced_singular_values = singular_values.copy()
-        reduced_singular_values[1:] *= least_share**0.5
+        reduced_singular_values[1:] *= min_eigenvalue_share**0.5
         if not solver.rank_is_clear(reduced_singular_values, has_null_direction=False):
             return None
         rounding_errors = np.where(is_unsure[:, None], np.inf, left_out_errors.rounding_bounds)
         left_out_errors = replace(left_out_errors, rounding_bounds=rounding_errors)
-        return self._unweighted_errors(left_out_errors, train.root, np.zeros(len(penalties)))
+        return self._unweighted_errors(
+            left_out_errors, train.root_weights, np.zeros(len(penalties))
+        )
 
     def _row_rounding_bounds(
         self, train: TrainSet, spectrum: Spectrum, coordinates: np.ndarray, test_rows: np.ndarray
     ) -> np.ndarray:
-        solver, penalties, scale = self.table.manner, self.table.penalties, train.scale
+        solver, penalties, target_scales = (
+            self.shared_rows.solver,
+            self.shared_rows.penalties,
+            train.target_scales,
+        )
         longest_row = float(np.sqrt((test_rows**2).sum(axis=1).max(initial=0.0)))
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             rounding_errors = rounding_bounds_at(
-                coordinates, longest_row, spectrum, penalties, scale
+                coordinates, longest_row, spectrum, penalties, target_scales
             )
             rounding_errors += intercept_rounding_bounds(
-                spectrum, train.mean_distance_from_zero, penalties, scale
+                spectrum, train.mean_row_norm, penalties, target_scales
             )
-            if solver.penalised and not solver.by_rows:
-                product_diagonal = (train.Z**2).sum(axis=0)
-                rounding_errors += doubts_of_cholesky(
+            if solver.is_penalised and not solver.uses_svd:
+                product_diagonal = (train.weighted_rows**2).sum(axis=0)
+                rounding_errors += cholesky_rounding_bounds(
                     coordinates,
                     test_rows,
                     product_diagonal,
                     spectrum,
                     penalties,
-                    scale,
+                    target_scales,
                     is_wide=False,
                 )
         return rounding_errors
 
     def _unweighted_errors(
-        self, left_out_errors: LeftOutErrors, root_weights: np.ndarray, location_errors: np.ndarray
+        self, left_out_errors: LeftOutErrors, root_weights: np.ndarray, intercept_errors: np.ndarray
     ) -> LeftOutErrors:
         """Divide errors of weighted rows by the root weights, to get errors of unweighted rows."""
         rounding_errors = (
-            left_out_errors.rounding_bounds + location_errors[:, None]
-            if location_errors.any()
+            left_out_errors.rounding_bounds + intercept_errors[:, None]
+            if intercept_errors.any()
             else left_out_errors.rounding_bounds
         )
-        if self.table.task.weights is None:
+        if self.shared_rows.task.weights is None:
             return replace(left_out_errors, rounding_bounds=rounding_errors)
         rounding_errors = rounding_errors / root_weights
         return replace(
@@ -255,7 +278,7 @@ class LeaveOneOutLeastSquares:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return predictions `(penalty, fit, target)` and a mask of certain `(penalty, fit)`."""
         changed_rows = self.changed_row_of_fit[fits]
-        index_of_row = np.full(self.table.n, -1)
+        index_of_row = np.full(self.shared_rows.n, -1)
         index_of_row[full_fit.rows] = np.arange(len(full_fit.rows))
         row_indices: Any = index_of_row[changed_rows]
         if np.array_equal(row_indices, np.arange(len(full_fit.rows))):
@@ -266,39 +289,39 @@ class LeaveOneOutLeastSquares:
         flipped_fits, new_codes = self._flipped_fits(fits)
         prediction_errors = left_out_errors.prediction_errors[:, row_indices]
         # If every row is used once, the array of errors may be overwritten.
-        may_overwrite = len(fits) == self.table.n and not len(flipped_fits)
+        may_overwrite = len(fits) == self.shared_rows.n and not len(flipped_fits)
         predicted_numbers = np.subtract(
             Y + full_fit.mean_y, prediction_errors, out=prediction_errors if may_overwrite else None
         )
         is_stable = left_out_errors.rounding_bounds[:, row_indices] <= MAX_ROUNDING_ERROR
-        if not full_fit.wide:  # For wide tables the dual problem subtracts nothing from 1.
+        if not full_fit.is_wide:  # For wide tables the dual problem subtracts nothing from 1.
             is_stable &= (
                 left_out_errors.one_minus_leverage[:, row_indices] >= MIN_ONE_MINUS_LEVERAGE
             )
         if len(flipped_fits):
-            target_changes = coding.numbers(new_codes) - full_fit.mean_y - Y[flipped_fits]
+            target_changes = coding.to_numbers(new_codes) - full_fit.mean_y - Y[flipped_fits]
             flipped_rows = index_of_row[changed_rows[flipped_fits]]
             fitted_values = Y[flipped_fits] - left_out_errors.residual[:, flipped_rows]
             flipped_values = (
                 fitted_values + left_out_errors.leverage[:, flipped_rows, None] * target_changes
             )
             predicted_numbers[:, flipped_fits] = flipped_values + full_fit.mean_y
-        unweighted_fits = np.flatnonzero(index_of_row[changed_rows] < 0)
-        if len(unweighted_fits):  # Leaving out a row of weight 0 changes no prediction.
-            coordinates = full_fit.left(changed_rows[unweighted_fits])
-            penalties = self.table.penalties
-            predicted_numbers[:, unweighted_fits] = (
+        zero_weight_fits = np.flatnonzero(index_of_row[changed_rows] < 0)
+        if len(zero_weight_fits):  # Leaving out a row of weight 0 changes no prediction.
+            coordinates = full_fit.test_coordinates(changed_rows[zero_weight_fits])
+            penalties = self.shared_rows.penalties
+            predicted_numbers[:, zero_weight_fits] = (
                 predictions_at(coordinates, full_fit.spectrum, penalties) + full_fit.mean_y
             )
-            is_stable[:, unweighted_fits] = full_fit.is_accurate(penalties)
-            is_stable[:, unweighted_fits] &= (
-                full_fit.doubts(coordinates, penalties) <= MAX_ROUNDING_ERROR
+            is_stable[:, zero_weight_fits] = full_fit.is_accurate(penalties)
+            is_stable[:, zero_weight_fits] &= (
+                full_fit.rounding_bounds(coordinates, penalties) <= MAX_ROUNDING_ERROR
             )[:, None]
         return predicted_numbers, is_stable
 
     def _flipped_fits(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices of fits that flip the label of their row, and the new class codes."""
-        flipped_labels = Flips.from_holder(self.table.task.plan)
+        flipped_labels = Flips.from_holder(self.shared_rows.task.plan)
         if flipped_labels is None:
             return np.empty(0, np.int64), np.empty(0, np.int64)
         fit_indices = np.searchsorted(fits, flipped_labels.fit)
@@ -314,7 +337,7 @@ class LeaveOneOutLeastSquares:
         is_hopeless: np.ndarray,
     ) -> np.ndarray:
         """Store the predictions; return a mask of the fits that need not be computed separately."""
-        task = self.table.task
+        task = self.shared_rows.task
         predictions, is_tied = coding.to_predictions(predicted_numbers)
         is_settled = is_certain | is_hopeless[:, None]
         if task.places is None:
@@ -322,18 +345,20 @@ class LeaveOneOutLeastSquares:
         else:
             candidate_indices = task.places[fits]
             is_computed = is_settled[candidate_indices, np.arange(len(fits))] | (
-                candidate_indices == ELSEWHERE
+                candidate_indices == NOT_IN_GROUP
             )
-        store_single_rows(task, fits, predictions, (is_tied | is_hopeless[:, None]) & is_computed)
+        store_single_row_predictions(
+            task, fits, predictions, (is_tied | is_hopeless[:, None]) & is_computed
+        )
         return is_computed
 
 
 def _least_one_minus_leverage(one_minus_leverage: np.ndarray) -> float:
     """Return the smallest 1 − leverage among rows that are left out without a separate fit."""
-    smallest_share = float(one_minus_leverage.min(initial=1.0))
+    smallest_value = float(one_minus_leverage.min(initial=1.0))
     return (
-        smallest_share
-        if smallest_share >= MIN_ONE_MINUS_LEVERAGE
+        smallest_value
+        if smallest_value >= MIN_ONE_MINUS_LEVERAGE
         else float(
             one_minus_leverage[one_minus_leverage >= MIN_ONE_MINUS_LEVERAGE].min(initial=1.0)
         )

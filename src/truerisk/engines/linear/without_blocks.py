@@ -15,16 +15,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from truerisk.engines.linear.fit import MAX_ROUNDING_ERROR, SolverSettings, TargetCoding
-from truerisk.engines.linear.normal_equations import predict_rows, solve_without
+from truerisk.engines.linear.normal_equations import predict_rows, solve_without_blocks
 from truerisk.engines.templates.fits_of_one_table import fits_lacking_blocks
 from truerisk.engines.templates.task import Task
-from truerisk.kernels import why_not
+from truerisk.kernels import unavailability_reason
 from truerisk.kernels.spectral import EPS, ROUNDING_SAFETY_FACTOR
 from truerisk.plan.plan import Plan
 
 MIN_FITS = 5  # Fewer fits than MIN_FITS are computed one by one, which is as fast.
-# If penalties × columns exceed MANY, decomposing the rows of every fit is faster.
-MANY = 300
+# If penalties × columns exceed MAX_PENALTIES_TIMES_COLUMNS, decomposing the rows of every fit is
+# faster.
+MAX_PENALTIES_TIMES_COLUMNS = 300
 # Up to this condition number, rounding errors stay below 1e-11 of the targets' spread.
 MAX_CONDITION_NUMBER = 1e4
 # Largest accepted ratio of column scales if directions of small variance are dropped.
@@ -39,21 +40,25 @@ def predict_without_blocks(
     task: Task,
     solver: SolverSettings,
     penalties: np.ndarray,
-    is_single: np.ndarray,
+    is_single_row_fit: np.ndarray,
     *,
     is_standardised: bool = False,
 ) -> np.ndarray:
     """Store predictions of fits that lack blocks of rows, and return a mask of these fits.
 
-    Fits marked in `is_single` are skipped. With `is_standardised` each fit scales its columns to
-    variance 1 before they are penalised.
+    Fits marked in `is_single_row_fit` are skipped. With `is_standardised` each fit scales its
+    columns to variance 1 before they are penalised.
     """
     plan, coding, y = task.plan, *_code_target(task)
     is_computed = np.zeros(plan.n_fits, dtype=bool)
-    fits = fits_lacking_blocks(plan, ~is_single)
+    fits = fits_lacking_blocks(plan, ~is_single_row_fit)
     has_plain_fits = not plan.needs and task.weights is None
-    has_small_cutoff = solver.penalised or solver.cutoff <= MAX_SOLVER_CUTOFF
-    if len(fits) < MIN_FITS or len(penalties) * task.X.shape[1] > MANY or task.run.only is not None:
+    has_small_cutoff = solver.is_penalised or solver.cutoff <= MAX_SOLVER_CUTOFF
+    if (
+        len(fits) < MIN_FITS
+        or len(penalties) * task.X.shape[1] > MAX_PENALTIES_TIMES_COLUMNS
+        or task.run.candidate_by_fit is not None
+    ):
         return is_computed
     if coding is None or not (has_plain_fits and has_small_cutoff and solver.intercept):
         return is_computed
@@ -65,14 +70,16 @@ def predict_without_blocks(
     # Columns with so small a deviation are constant up to rounding.
     is_constant = column_deviations <= ROUNDING_SAFETY_FACTOR * EPS * np.abs(column_means)
     if is_constant.any() or (
-        not solver.penalised
+        not solver.is_penalised
         and column_deviations.max() > MAX_COLUMN_SCALE_RATIO * column_deviations.min()
     ):
         return is_computed
     if plan.train_sizes[fits].min() <= task.X.shape[1] + 1:
         return is_computed
-    if (missing_kernel := why_not()) is not None:
-        refusal_note = f"Fits that lack blocks of rows were made one by one: {missing_kernel}."
+    if (missing_module_reason := unavailability_reason()) is not None:
+        refusal_note = (
+            f"Fits that lack blocks of rows were made one by one: {missing_module_reason}."
+        )
         task.collected.notes.append(refusal_note)
         return is_computed
     target_mean = float(y.mean())
@@ -100,7 +107,7 @@ def predict_without_blocks(
     solutions = []
     for penalty in penalties:
         ridge = np.pad(penalty * weights, ((0, 0), (1, 0)))
-        coefficients, condition_numbers = solve_without(
+        coefficients, condition_numbers = solve_without_blocks(
             products_of_all, products_of_blocks, missing_blocks, offsets, ridge
         )
         # The intercept is a difference of large numbers, which limits its precision.
@@ -135,7 +142,7 @@ def _code_target(task: Task) -> tuple[TargetCoding | None, np.ndarray]:
     """
     y = task.data.y if task.data.codes is None else task.data.codes
     coding = TargetCoding.from_data(task.data, task.request.response, y)
-    target_numbers = y[:, None] if coding is None else coding.numbers(y)
+    target_numbers = y[:, None] if coding is None else coding.to_numbers(y)
     return coding if target_numbers.shape[1] == 1 and y.ndim == 1 else None, target_numbers[:, 0]
 
 
@@ -152,7 +159,7 @@ def _matrix_products(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Return (Z'Z, Z'y) of all rows and of each block, and the blocks that each fit lacks."""
     training_sets = plan.train.take(fits)
-    used_blocks, block_index = np.unique(training_sets.minus, return_inverse=True)
+    used_blocks, block_index = np.unique(training_sets.removed_blocks, return_inverse=True)
 
     def multiply_rows(rows: np.ndarray | slice) -> np.ndarray:
         augmented_rows = augment_rows(rows)
@@ -209,7 +216,9 @@ def _target_scales(plan: Plan, fits: np.ndarray, y: np.ndarray, target_mean: flo
         target_powers.sum()
         - np.bincount(
             fit_of_block,
-            np.bincount(block_of_row, target_powers[plan.blocks.rows])[training_sets.minus],
+            np.bincount(block_of_row, target_powers[plan.blocks.rows])[
+                training_sets.removed_blocks
+            ],
             len(fits),
         )
         for target_powers in (np.ones(len(y)), centred_targets, centred_targets**2)

@@ -2,7 +2,7 @@
 
 Leave-one-out scores of training rows are approximated to first order, for every penalty.
 
-`answer_samples` fits ridge logistic regression of two classes to many samples at once, by
+`predict_ridge_samples` fits ridge logistic regression of two classes to many samples at once, by
 simultaneous Newton steps: the Hessians of all fits are one product of the weights with the pairwise
 products of the columns. All fits start from the minimum of their mean objective. Once no step
 changes a linear predictor by more than 1e-4, one more step with the same Hessians leaves an error
@@ -23,20 +23,20 @@ from scipy.special import expit
 from truerisk.core.frozen import frozen
 from truerisk.engines.logistic.path_answers import (
     MIN_LABEL_MARGIN,
-    QuestionRows,
-    least_margin,
+    RowsOfTestSet,
+    class_margins,
+    has_near_ties,
     predictions_from_scores,
-    ranks_are_close,
 )
 from truerisk.engines.settings import Group
-from truerisk.engines.templates.fits_of_one_table import Samples, products_of
+from truerisk.engines.templates.fits_of_one_table import WeightedFits, products_of
 from truerisk.engines.templates.task import Task
-from truerisk.kernels.logistic import column_major as column_major
 from truerisk.kernels.logistic import logistic_path
-from truerisk.models.logistic_places import check_setting, position_on_path, solve_path_at
-from truerisk.models.stated.degrees_of_freedom import tolerance_at_minimum
-from truerisk.models.stated.without_a_row import leave_one_out_log_odds, row_variances
-from truerisk.plan.answers import code_type
+from truerisk.kernels.logistic import to_column_major as to_column_major
+from truerisk.models.logistic_places import check_path_parameters, position_on_path, solve_path
+from truerisk.models.stated.degrees_of_freedom import stricter_tolerance
+from truerisk.models.stated.without_a_row import leave_one_out_log_odds, weighted_column_variances
+from truerisk.plan.answers import class_code_dtype
 from truerisk.plan.extras.linear_rules import LinearRules
 
 # Steps end if the squared change of the linear predictor is below MAX_SQUARED_CHANGE: ten digits.
@@ -60,7 +60,7 @@ def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
         for setting in settings:
             path_values, path_index = path_parameters(setting), setting["at"]
             if not checked_values or not all(map(is_, path_values, checked_values)):
-                check_setting(setting)
+                check_path_parameters(setting)
                 lambdas, checked_values = setting["lambdas"], path_values
                 n_lambdas = int(setting["n_lambdas"]) if lambdas is None else len(lambdas)
             if path_index is not None and not (
@@ -119,11 +119,11 @@ def l1_ratio_of_setting(setting: Mapping[str, Any]) -> float | None:
 
 
 @frozen(eq=False)
-class Rule:
+class LogisticFits:
     """Fitted logistic regressions of all candidates on one training set.
 
     `coefficients` have shape (candidate, score function, column). `used_columns` are the
-    columns that some candidate may use, and `present` the classes in the training set.
+    columns that some candidate may use, and `present_classes` the classes in the training set.
     Labels are certain only if the scores are farther than `margin` from a tie. `candidates` are
     indices in the family.
     """
@@ -133,35 +133,40 @@ class Rule:
     intercepts: np.ndarray
     converged: np.ndarray
     used_columns: np.ndarray
-    present: np.ndarray
+    present_classes: np.ndarray
     margin: float
     penalty: Penalty
 
-    def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
+    def answers(self, task: Task, fit: int, tests: Sequence[RowsOfTestSet]) -> list[np.ndarray]:
         """Return predictions for every test set; leave uncertain candidates to scikit-learn."""
         # Without convergence, predictions depend on where scikit-learn's own solver stops.
         if not self.converged.all():
             task.leave_open(fit, self.candidates[~self.converged])
         linear_rules = self._record_linear_rules(task, fit)
-        used_columns, (n_candidates, n_functions, _) = linear_rules.used, self.coefficients.shape
+        used_columns, (n_candidates, n_score_functions, _) = (
+            linear_rules.used,
+            self.coefficients.shape,
+        )
         flat_coefficients = np.take(
-            self.coefficients.reshape(n_candidates * n_functions, -1), used_columns, axis=1
+            self.coefficients.reshape(n_candidates * n_score_functions, -1), used_columns, axis=1
         )
         predictions = []
-        for question_rows, test_set_number in zip(tests, task.questions(fit), strict=True):
+        for test_rows, test_set_number in zip(tests, task.questions(fit), strict=True):
             scores = (
-                question_rows.times(used_columns, flat_coefficients)
-                .reshape(-1, n_candidates, n_functions)
+                test_rows.multiply(used_columns, flat_coefficients)
+                .reshape(-1, n_candidates, n_score_functions)
                 .transpose(1, 0, 2)
             )
             scores = scores + self.intercepts[:, None]
-            if question_rows.own is not None:
-                scores = question_rows.own.without(scores, self.coefficients, self.penalty)
+            if test_rows.training_rows is not None:
+                scores = test_rows.training_rows.leave_one_out_scores(
+                    scores, self.coefficients, self.penalty
+                )
             task.leave_open(
                 fit,
                 self.candidates[self._is_decided_by_rounding(task, int(test_set_number), scores)],
             )
-            predictions.append(predictions_from_scores(scores, self.present, task))
+            predictions.append(predictions_from_scores(scores, self.present_classes, task))
         return predictions
 
     def _is_decided_by_rounding(
@@ -170,19 +175,21 @@ class Rule:
         """Return a mask of candidates for which rounding may decide a label or the rows' order."""
         response = task.request.response
         if response == "label":
-            return least_margin(scores).min(axis=1, initial=np.inf) < self.margin
+            return class_margins(scores).min(axis=1, initial=np.inf) < self.margin
         if response != "score" or task.data.codes is None:
             return np.zeros(len(scores), dtype=bool)
         codes = task.data.codes[task.plan.test_rows(test_set_number)[0]]
         largest_gap = np.where(
             self.coefficients.any(axis=(1, 2)), RANK_TOLERANCE, -1.0
         )  # If all coefficients are 0, the scores are constant and have no rounding error.
-        return ranks_are_close(scores[..., 0], codes, largest_gap)
+        return has_near_ties(scores[..., 0], codes, largest_gap)
 
     def _record_linear_rules(self, task: Task, fit: int) -> LinearRules:
         """Return the linear rules; record them and the degrees of freedom if requested."""
-        candidate_rows = self.candidates if task.run.only is None else np.zeros(1, dtype=np.intp)
-        class_codes = tuple(int(class_code) for class_code in self.present)
+        candidate_rows = (
+            self.candidates if task.run.candidate_by_fit is None else np.zeros(1, dtype=np.intp)
+        )
+        class_codes = tuple(int(class_code) for class_code in self.present_classes)
         linear_rules = LinearRules(
             fit,
             candidate_rows,
@@ -191,15 +198,16 @@ class Rule:
             class_codes,
             among=self.used_columns,
         )
-        if task.collected.extra is not None and fit in task.collected.extra.ruled:
+        if task.collected.extra is not None and fit in task.collected.extra.rule_fits:
             task.collected.extra.rules.append(linear_rules)
-        if task.collected.extra is not None and fit in task.collected.extra.free:
+        if task.collected.extra is not None and fit in task.collected.extra.freedom_fits:
             n_nonzero = np.count_nonzero(self.coefficients, axis=(1, 2))
-            task.collected.extra.freedom[candidate_rows, fit] = n_nonzero + len(self.present) - 1
+            n_present = len(self.present_classes)
+            task.collected.extra.freedom[candidate_rows, fit] = n_nonzero + n_present - 1
         return linear_rules
 
 
-def fitted_path(
+def fit_path(
     task: Task,
     group: Group,
     fit: int,
@@ -207,7 +215,7 @@ def fitted_path(
     codes: np.ndarray,
     weights: np.ndarray,
     rows: np.ndarray | None,
-) -> Rule:
+) -> LogisticFits:
     """Fit one regularization path for all candidates of the group on `rows` of X (None: all)."""
     present_classes = np.flatnonzero(np.bincount(codes, weights))
     codes = np.minimum(np.searchsorted(present_classes, codes), len(present_classes) - 1)
@@ -216,7 +224,7 @@ def fitted_path(
         l1_ratio = l1_ratio_of_setting(setting) or 0.0
         ridge_penalties = 1.0 / group.values("C").astype(np.float64)
         penalties = ridge_penalties / weights.sum()
-        solutions = logistic_path(
+        path_fit = logistic_path(
             X,
             codes,
             weights,
@@ -228,25 +236,32 @@ def fitted_path(
             tolerance=MAX_SQUARED_CHANGE,
             max_passes=MAX_PASSES,
         )
-        solution = solutions.coefficients, solutions.intercepts, solutions.converged, solutions.used
+        fit_arrays = (
+            path_fit.coefficients,
+            path_fit.intercepts,
+            path_fit.has_converged,
+            path_fit.used_columns,
+        )
         penalty = Penalty((1 - l1_ratio) * ridge_penalties, l1_ratio > 0, standardize=False)
-        return Rule(group.candidates, *solution, present_classes, MIN_LABEL_MARGIN, penalty)
+        return LogisticFits(
+            group.candidates, *fit_arrays, present_classes, MIN_LABEL_MARGIN, penalty
+        )
     path_indices = [setting["at"] for setting in group.settings]
-    if task.collected.extra is not None and fit in task.collected.extra.free:
-        setting = {**setting, "tol": tolerance_at_minimum(setting["tol"])}
-    paths = solve_path_at(setting, path_indices, X, codes, weights, len(present_classes), rows)
+    if task.collected.extra is not None and fit in task.collected.extra.freedom_fits:
+        setting = {**setting, "tol": stricter_tolerance(setting["tol"])}
+    paths = solve_path(setting, path_indices, X, codes, weights, len(present_classes), rows)
     if paths.warning is not None:
         from sklearn.exceptions import ConvergenceWarning
 
-        task.collected.warned.append((ConvergenceWarning, paths.warning))
+        task.collected.fit_warnings.append((ConvergenceWarning, paths.warning))
     all_converged = np.ones(
         len(path_indices), dtype=bool
     )  # LogisticPath's own fit would stop at the same step.
     l1_ratio = float(setting["l1_ratio"])
     ridge_penalties = (1 - l1_ratio) * paths.lambdas * weights.sum()
     penalty = Penalty(ridge_penalties, l1_ratio > 0, bool(setting["standardize"]))
-    solution = paths.coefficients, paths.intercepts, all_converged, paths.path.used
-    return Rule(group.candidates, *solution, present_classes, 0.0, penalty)
+    fit_arrays = paths.coefficients, paths.intercepts, all_converged, paths.path.used_columns
+    return LogisticFits(group.candidates, *fit_arrays, present_classes, 0.0, penalty)
 
 
 @frozen(eq=False)
@@ -254,12 +269,12 @@ class Penalty:
     """Ridge penalty of each candidate, added to the negative log-likelihood summed over rows.
 
     The penalty is `ridge` times half the sum of the squared coefficients. With `standardize` each
-    square is multiplied by the variance of its column. With `selects` only columns with a nonzero
-    coefficient are in the fit.
+    square is multiplied by the variance of its column. With `selects_columns` only columns with a
+    nonzero coefficient are in the fit.
     """
 
     ridge: np.ndarray
-    selects: bool
+    selects_columns: bool
     standardize: bool
 
 
@@ -272,10 +287,14 @@ class TrainingRows:
     codes: np.ndarray
     weights: np.ndarray
 
-    def without(self, scores: np.ndarray, coefficients: np.ndarray, penalty: Penalty) -> np.ndarray:
+    def leave_one_out_scores(
+        self, scores: np.ndarray, coefficients: np.ndarray, penalty: Penalty
+    ) -> np.ndarray:
         """Return approximate leave-one-out scores, given scores (candidate, row, 1) of all rows."""
         used_columns = (
-            np.flatnonzero(coefficients.any(axis=(0, 1))) if penalty.selects else slice(None)
+            np.flatnonzero(coefficients.any(axis=(0, 1)))
+            if penalty.selects_columns
+            else slice(None)
         )
         training_rows = self.X[:, used_columns]
         training_rows = (
@@ -285,7 +304,7 @@ class TrainingRows:
         )
         slopes = coefficients[:, 0, used_columns]
         column_variances = (
-            row_variances(training_rows, self.weights)
+            weighted_column_variances(training_rows, self.weights)
             if penalty.standardize
             else np.ones(training_rows.shape[1])
         )
@@ -293,7 +312,7 @@ class TrainingRows:
         for candidate_index, ridge_penalty in enumerate(penalty.ridge):
             selected_columns = (
                 np.flatnonzero(slopes[candidate_index])
-                if penalty.selects
+                if penalty.selects_columns
                 else np.arange(training_rows.shape[1])
             )
             left_out_scores[candidate_index, :, 0] = leave_one_out_log_odds(
@@ -316,21 +335,25 @@ MAX_CHANGE_OF_START = 0.1
 MAX_STEP_CHANGE = 100.0
 
 
-def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
+def predict_ridge_samples(task: Task, X: np.ndarray) -> np.ndarray:
     """Store predictions of ridge-penalised candidates; return a mask of completed fits."""
     is_computed = np.zeros(task.plan.n_fits, dtype=bool)
     if task.data.n_classes != 2 or task.data.codes is None:
         return is_computed
     rows = np.column_stack([X, np.ones(len(X))])
-    products = None
-    for batch in Samples.batches(task, ~is_computed, rows.shape[1]):
-        products = products_of(rows) if products is None else products
-        problem = _RidgeProblem(rows, products, task.data.codes.astype(np.float64), batch.weights)
+    column_products = None
+    for batch in WeightedFits.batches(task, ~is_computed, rows.shape[1]):
+        column_products = products_of(rows) if column_products is None else column_products
+        ridge_problem = _RidgeProblem(
+            rows, column_products, task.data.codes.astype(np.float64), batch.weights
+        )
         is_solved = np.ones(len(batch.fits), dtype=bool)
         solutions = []
-        for candidate_index, regularization in enumerate(task.group.values("C").astype(np.float64)):
+        for candidate_index, inverse_penalty in enumerate(
+            task.group.values("C").astype(np.float64)
+        ):
             is_requested = batch.asks(candidate_index)
-            coefficients, has_converged = problem.solve(1 / regularization, is_requested)
+            coefficients, has_converged = ridge_problem.solve(1 / inverse_penalty, is_requested)
             is_solved &= has_converged | ~is_requested
             solutions.append((candidate_index, is_requested, coefficients))
         for candidate_index, is_requested, coefficients in solutions:
@@ -345,19 +368,19 @@ def answer_samples(task: Task, X: np.ndarray) -> np.ndarray:
     return is_computed
 
 
-def _store_predictions(batch: Samples, candidate_index: int, scores: np.ndarray) -> None:
+def _store_predictions(batch: WeightedFits, candidate_index: int, scores: np.ndarray) -> None:
     """Convert scores `(fit, row)` to the requested predictions of one candidate, and store them."""
     fit_of_row, rows, _ = batch.positions
     score, response = scores[fit_of_row, rows], batch.task.request.response
     if response == "label":
-        predictions = (score > 0).astype(code_type(2))
+        predictions = (score > 0).astype(class_code_dtype(2))
     elif response == "score":
         predictions = score
     else:
         probability = expit(score)
         # The order of operations is that of scikit-learn, so that the digits agree.
         predictions = np.stack([1 - probability, probability], axis=1)
-    batch.answer(candidate_index, predictions, np.abs(score) < MIN_LABEL_MARGIN)
+    batch.store_predictions(candidate_index, predictions, np.abs(score) < MIN_LABEL_MARGIN)
 
 
 class _RidgeProblem:
@@ -378,7 +401,7 @@ class _RidgeProblem:
         )
         if mean_weights is None:
             return coefficients, has_converged
-        common_start, _ = self._newton(
+        common_start, _ = self._take_newton_steps(
             mean_weights, self.starting_point[None].copy(), penalty, MAX_CHANGE_OF_START
         )
         if np.isfinite(common_start).all():
@@ -386,27 +409,27 @@ class _RidgeProblem:
         starting_points = np.broadcast_to(
             self.starting_point, (int(is_requested.sum()), len(self.starting_point))
         ).copy()
-        coefficients[is_requested], has_converged[is_requested] = self._newton(
+        coefficients[is_requested], has_converged[is_requested] = self._take_newton_steps(
             self.weights[is_requested], starting_points, penalty, MAX_CHANGE_BEFORE_LAST
         )
         return coefficients, has_converged
 
-    def _newton(
-        self, weights: np.ndarray, coefficients: np.ndarray, penalty: float, largest_move: float
+    def _take_newton_steps(
+        self, weights: np.ndarray, coefficients: np.ndarray, penalty: float, max_change: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """Take Newton steps for all fits at once; return coefficients and a mask of convergence."""
         has_converged = np.zeros(len(coefficients), dtype=bool)
         active_fits = np.arange(len(coefficients))
         ridge = np.append(np.full(coefficients.shape[1] - 1, penalty), 0.0)
         scores = coefficients @ self.rows.T
-        is_near = False
+        is_near_minimum = False
         for _ in range(MAX_NEWTON_STEPS):
             with np.errstate(over="ignore"):  # This formula is faster than expit, and 1/inf is 0.
                 probabilities = 1 / (1 + np.exp(-scores))
             gradient = (
                 weights[active_fits] * (self.y - probabilities)
             ) @ self.rows - ridge * coefficients[active_fits]
-            if not is_near:
+            if not is_near_minimum:
                 curvature_weights = weights[active_fits] * probabilities * (1 - probabilities)
                 hessians = (curvature_weights @ self.products).reshape(-1, len(ridge), len(ridge))
                 hessians += np.diag(ridge)
@@ -418,7 +441,7 @@ class _RidgeProblem:
             score_changes = step @ self.rows.T
             scores += score_changes
             largest_changes = np.abs(score_changes).max(axis=1)
-            if is_near:
+            if is_near_minimum:
                 has_converged[active_fits] = largest_changes < MAX_LAST_CHANGE
                 break
             is_bounded = largest_changes < MAX_STEP_CHANGE
@@ -428,7 +451,7 @@ class _RidgeProblem:
                     scores[is_bounded],
                     hessians[is_bounded],
                 )
-            is_near = (
-                bool(len(active_fits)) and float(largest_changes[is_bounded].max()) < largest_move
+            is_near_minimum = (
+                bool(len(active_fits)) and float(largest_changes[is_bounded].max()) < max_change
             )
         return coefficients, has_converged

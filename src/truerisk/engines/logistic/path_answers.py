@@ -9,20 +9,23 @@ from scipy.special import expit, softmax
 
 from truerisk.core.frozen import frozen
 from truerisk.engines.templates.task import Task
-from truerisk.plan.answers import code_type, codes_of_scores
+from truerisk.plan.answers import class_code_dtype, class_codes_from_scores
 
 MIN_LABEL_MARGIN = 1e-9  # Labels whose margin is below MIN_LABEL_MARGIN are left to scikit-learn.
 
 
 @frozen(eq=False)
-class QuestionRows:
-    """Test rows of one test set; `own` holds the training rows if each row is left out of them."""
+class RowsOfTestSet:
+    """Test rows of one test set.
+
+    `training_rows` holds the training rows if each row is left out of them.
+    """
 
     X: Any
     rows: np.ndarray | None
-    own: Any = None
+    training_rows: Any = None
 
-    def times(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
+    def multiply(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
         """Return products (row, function) of the test rows and coefficients (function, column)."""
         if hasattr(self.X, "tocsr"):
             test_rows = self.X[:, columns]
@@ -44,25 +47,25 @@ def predictions_from_scores(
     """
     response, n_classes = task.request.response, task.data.n_classes
     if response == "label":
-        labels: np.ndarray = present_classes[codes_of_scores(scores)]
-        return labels.astype(code_type(n_classes))
+        labels: np.ndarray = present_classes[class_codes_from_scores(scores)]
+        return labels.astype(class_code_dtype(n_classes))
     if response == "score":
         return scores[..., 0]
     probabilities = np.zeros((*scores.shape[:2], n_classes))
     if scores.shape[2] == 1:
         probabilities[..., present_classes[1]] = expit(scores[..., 0])
-        first_probability = (
+        first_class_probability = (
             expit(-scores[..., 0])
             if "at" in task.group.settings[0]
             else 1 - probabilities[..., present_classes[1]]
         )
-        probabilities[..., present_classes[0]] = first_probability
+        probabilities[..., present_classes[0]] = first_class_probability
     else:
         probabilities[..., present_classes] = softmax(scores, axis=2)
     return probabilities
 
 
-def least_margin(scores: np.ndarray) -> np.ndarray:
+def class_margins(scores: np.ndarray) -> np.ndarray:
     """Return the largest class score minus the second largest, for each (candidate, row)."""
     if scores.shape[2] == 1:
         margin: np.ndarray = np.abs(scores[..., 0])
@@ -72,26 +75,26 @@ def least_margin(scores: np.ndarray) -> np.ndarray:
     return margin
 
 
-def ranks_are_close(scores: np.ndarray, codes: np.ndarray, largest_gap: np.ndarray) -> np.ndarray:
+def has_near_ties(scores: np.ndarray, codes: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
     """Return a mask of candidates with nearly equal scores for two rows of different classes.
 
-    The scores have shape (candidate, row). "Nearly" means within the candidate's `largest_gap`.
+    The scores have shape (candidate, row). "Nearly" means within the candidate's `tolerance`.
 
     The order of such a pair depends on rounding, which affects losses that compare ranks.
     """
     score_order = np.argsort(scores, axis=1, kind="stable")
     sorted_scores = np.take_along_axis(scores, score_order, axis=1)
-    is_near = np.diff(sorted_scores, axis=1) <= largest_gap[:, None]
+    is_small_gap = np.diff(sorted_scores, axis=1) <= tolerance[:, None]
     # Rows whose sorted scores are linked by small gaps get the same run number.
-    run_numbers = np.cumsum(np.pad(~is_near, ((0, 0), (1, 0))), axis=1)
-    is_close = np.zeros(len(scores), dtype=bool)
-    for candidate_index in np.flatnonzero(is_near.any(axis=1)):
+    tie_groups = np.cumsum(np.pad(~is_small_gap, ((0, 0), (1, 0))), axis=1)
+    has_near_tie = np.zeros(len(scores), dtype=bool)
+    for candidate_index in np.flatnonzero(is_small_gap.any(axis=1)):
         sorted_codes = codes[score_order[candidate_index]]
         lowest_codes, highest_codes = (
-            np.full(run_numbers[candidate_index, -1] + 1, sorted_codes.max()),
-            np.full(run_numbers[candidate_index, -1] + 1, sorted_codes.min()),
+            np.full(tie_groups[candidate_index, -1] + 1, sorted_codes.max()),
+            np.full(tie_groups[candidate_index, -1] + 1, sorted_codes.min()),
         )
-        np.minimum.at(lowest_codes, run_numbers[candidate_index], sorted_codes)
-        np.maximum.at(highest_codes, run_numbers[candidate_index], sorted_codes)
-        is_close[candidate_index] = bool((lowest_codes < highest_codes).any())
-    return is_close
+        np.minimum.at(lowest_codes, tie_groups[candidate_index], sorted_codes)
+        np.maximum.at(highest_codes, tie_groups[candidate_index], sorted_codes)
+        has_near_tie[candidate_index] = bool((lowest_codes < highest_codes).any())
+    return has_near_tie

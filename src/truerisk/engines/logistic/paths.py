@@ -27,14 +27,14 @@ from truerisk.core.overrides import override
 from truerisk.core.progress import report_progress
 from truerisk.core.registry import check_present, is_present
 from truerisk.data.data import Data
-from truerisk.engines.logistic.path_answers import QuestionRows
+from truerisk.engines.logistic.path_answers import RowsOfTestSet
 from truerisk.engines.logistic.stops import (
     StoppedModels,
     fit_until_stop,
-    follows_the_solver,
-    steps_refusal,
+    matches_installed_solver,
+    solver_refusal,
 )
-from truerisk.engines.prepared import as_dense, is_bearable
+from truerisk.engines.prepared import as_dense, can_be_dense
 from truerisk.engines.settings import Group, family_refusal
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
@@ -42,14 +42,14 @@ from truerisk.plan.blocks import ALL
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from truerisk.engines.logistic.minima import Rule
+    from truerisk.engines.logistic.minima import LogisticFits
 
-MINIMA = "truerisk.engines.logistic.minima"
+MINIMA_MODULE = "truerisk.engines.logistic.minima"
 
 
-def _minima() -> ModuleType:
+def _minima_module() -> ModuleType:
     """Return the module `minima` for LogisticPath and `minimiser`, or raise if it is missing."""
-    check_present(MINIMA)
+    check_present(MINIMA_MODULE)
     from truerisk.engines.logistic import minima
 
     return minima
@@ -108,7 +108,7 @@ class LogisticPaths(OnePass):
             return family_refusal(family, [type(family.last)])
         return super().learner_refusal(family)
 
-    def _follows(self, settings: Sequence[Mapping[str, Any]]) -> bool:
+    def _follows_solver(self, settings: Sequence[Mapping[str, Any]]) -> bool:
         """Return True if the engine reproduces the steps of LogisticRegression's solver."""
         return "C" in settings[0] and not self.minimiser
 
@@ -135,15 +135,17 @@ class LogisticPaths(OnePass):
         )
         if not is_number or not 0 < inverse_penalty < np.inf:
             return f"C={inverse_penalty!r} is no finite penalty."
-        return _minima().minimum_refusal(setting) if self.minimiser else steps_refusal(setting)
+        return (
+            _minima_module().minimum_refusal(setting) if self.minimiser else solver_refusal(setting)
+        )
 
     @override
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
-        if not self._follows(settings) and not is_present(MINIMA):
-            return f"{MINIMA} is missing from this installation."
+        if not self._follows_solver(settings) and not is_present(MINIMA_MODULE):
+            return f"{MINIMA_MODULE} is missing from this installation."
         if "C" in settings[0]:
             return super().settings_refusal(settings)
-        reason: str | None = _minima().path_refusal(settings)
+        reason: str | None = _minima_module().path_refusal(settings)
         return reason
 
     @override
@@ -165,7 +167,7 @@ class LogisticPaths(OnePass):
 
     @override
     def table(self, group: Group, data: Data) -> Any:
-        follows_solver = self._follows(group.settings)
+        follows_solver = self._follows_solver(group.settings)
         if group.rowwise is not None:
             X = super().table(group, data)
         else:
@@ -173,7 +175,7 @@ class LogisticPaths(OnePass):
         # The followed solver reads rows as well as columns, so that X is not made column-major.
         if X is None or follows_solver:
             return None if X is None else np.asarray(X, dtype=np.float64)
-        return _minima().column_major(X)
+        return _minima_module().to_column_major(X)
 
     @override
     def read(self, group: Group, table: Any) -> np.ndarray:
@@ -183,10 +185,10 @@ class LogisticPaths(OnePass):
 
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        follows_solver = self._follows(family.settings)
-        if follows_solver and not is_bearable(data.X):
+        follows_solver = self._follows_solver(family.settings)
+        if follows_solver and not can_be_dense(data.X):
             return "X is sparse, and too large, or too empty, to be made a dense table."
-        if follows_solver and not follows_the_solver(data.n_classes > 2):
+        if follows_solver and not matches_installed_solver(data.n_classes > 2):
             return "the installed SciPy or scikit-learn takes other steps than those it follows."
         if plan.needs.keys() & {"rules", "freedom", "taken_out"}:
             reason = _request_refusal(family, data, plan, self.minimiser)
@@ -209,12 +211,12 @@ class LogisticPaths(OnePass):
             return is_computed
         setting = task.group.settings[0]
         seeks_minima = self.minimiser and "C" in setting and not hasattr(task.X, "indptr")
-        if seeks_minima and _minima().l1_ratio_of_setting(setting) == 0:
-            is_computed |= _minima().answer_samples(task, task.X)
+        if seeks_minima and _minima_module().l1_ratio_of_setting(setting) == 0:
+            is_computed |= _minima_module().predict_ridge_samples(task, task.X)
         for fit in np.flatnonzero(~is_computed).tolist():
             group = task.worth_trying(fit)
             if group is not None:
-                self._answer_rows(task, group, fit)
+                self._store_predictions(task, group, fit)
             is_computed[fit] = True
             report_progress(fit + 1, task.plan.n_fits)
         return is_computed
@@ -226,48 +228,50 @@ class LogisticPaths(OnePass):
 
     @override
     def closing_notes(self, task: Task) -> list[str]:
-        n_refitted = sum(map(len, task.collected.unresolved.values()))
+        n_refitted = sum(map(len, task.collected.unresolved_candidates.values()))
         # Of all fits that reach max_iter, one is repeated to raise the warning.
-        n_refitted += bool(task.collected.same_warning)
-        if not n_refitted or not self._follows(task.group.settings):
+        n_refitted += bool(task.collected.shared_warnings)
+        if not n_refitted or not self._follows_solver(task.group.settings):
             return []
-        n_candidates = len(task.group.candidates) if task.run.only is None else 1
+        n_candidates = len(task.group.candidates) if task.run.candidate_by_fit is None else 1
         n_fits = task.plan.n_fits * n_candidates
         cause = "rounding or max_iter decides where its solver stops."
         return [
             f"{n_refitted} of {n_fits} fits were left to scikit-learn's LogisticRegression: {cause}"
         ]
 
-    def _answer_rows(self, task: Task, group: Group, fit: int) -> None:
+    def _store_predictions(self, task: Task, group: Group, fit: int) -> None:
         """Compute and store the predictions of a fit on rows of the table that all fits share."""
         rows, row_counts = task.plan.train_rows(fit)
         rows = rows if row_counts is None else np.repeat(rows, row_counts)
         weights = np.ones(len(rows)) if task.weights is None else task.weights[rows]
         codes = task.labels(fit)[rows]
         if hasattr(task.X, "indptr"):
-            fitted_rule = self._rule(task, group, fit, task.data.rows(rows), codes, weights, None)
+            fitted_models = self._fit_candidates(
+                task, group, fit, task.data.rows(rows), codes, weights, None
+            )
         else:
-            fitted_rule = self._rule(task, group, fit, task.X, codes, weights, rows)
-        if fitted_rule is None:
+            fitted_models = self._fit_candidates(task, group, fit, task.X, codes, weights, rows)
+        if fitted_models is None:
             task.leave_open(fit, group.candidates)
             return
         training_rows = None
         if "taken_out" in task.plan.needs:
-            training_rows = _minima().TrainingRows(
-                task.X, rows, np.searchsorted(fitted_rule.present, codes), weights
+            training_rows = _minima_module().TrainingRows(
+                task.X, rows, np.searchsorted(fitted_models.present_classes, codes), weights
             )
-        question_rows = []
+        test_set_rows = []
         for test_set_number in task.questions(fit):
-            is_left_out = training_rows is not None and task.plan.without_row[test_set_number]
+            leaves_row_out = training_rows is not None and task.plan.without_row[test_set_number]
             test_rows = task.plan.test_rows(test_set_number)[0]
-            question_rows.append(
-                QuestionRows(task.X, test_rows, training_rows if is_left_out else None)
+            test_set_rows.append(
+                RowsOfTestSet(task.X, test_rows, training_rows if leaves_row_out else None)
             )
-        predictions = fitted_rule.answers(task, fit, question_rows)
-        for test_set_number, question_predictions in zip(
+        predictions = fitted_models.answers(task, fit, test_set_rows)
+        for test_set_number, test_set_predictions in zip(
             task.questions(fit), predictions, strict=True
         ):
-            task.place(int(test_set_number), group, question_predictions)
+            task.place(int(test_set_number), group, test_set_predictions)
 
     @override
     def fit_pass(
@@ -276,15 +280,21 @@ class LogisticPaths(OnePass):
         row_numbers = np.arange(len(shown.rows))
         rows = row_numbers if shown.times is None else np.repeat(row_numbers, shown.times)
         weights = np.ones(len(rows)) if shown.weights is None else shown.weights[rows]
-        X = shown.X if self._follows(group.settings) else _minima().column_major(shown.X)
-        fitted_rule = self._rule(task, group, shown.fit, X, shown.y[rows], weights, rows)
+        X = (
+            shown.X
+            if self._follows_solver(group.settings)
+            else _minima_module().to_column_major(shown.X)
+        )
+        fitted_models = self._fit_candidates(
+            task, group, shown.fit, X, shown.y[rows], weights, rows
+        )
         return (
             None
-            if fitted_rule is None
-            else fitted_rule.answers(task, shown.fit, [QuestionRows(X, None) for X in tests])
+            if fitted_models is None
+            else fitted_models.answers(task, shown.fit, [RowsOfTestSet(X, None) for X in tests])
         )
 
-    def _rule(
+    def _fit_candidates(
         self,
         task: Task,
         group: Group,
@@ -293,14 +303,16 @@ class LogisticPaths(OnePass):
         codes: np.ndarray,
         weights: np.ndarray,
         rows: np.ndarray | None,
-    ) -> Rule | StoppedModels | None:
+    ) -> LogisticFits | StoppedModels | None:
         """Fit every candidate on `rows` of X (None: all rows), and return the fitted models."""
-        if rows is not None and self._follows(group.settings):
+        if rows is not None and self._follows_solver(group.settings):
             return fit_until_stop(group, X, codes, weights, rows)
         has_all_rows = rows is not None and np.array_equal(rows, np.arange(X.shape[0]))
-        path_arguments = task, group, fit, X, codes, weights
-        fitted_rule: Rule = _minima().fitted_path(*path_arguments, None if has_all_rows else rows)
-        return fitted_rule
+        fit_arguments = task, group, fit, X, codes, weights
+        fitted_models: LogisticFits = _minima_module().fit_path(
+            *fit_arguments, None if has_all_rows else rows
+        )
+        return fitted_models
 
 
 def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
@@ -315,7 +327,7 @@ def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) ->
         return "what is asked of a fitted LogisticRegression itself is read where its solver stops."
     if "taken_out" in plan.needs:
         if "C" in settings[0] and any(
-            _minima().l1_ratio_of_setting(setting) for setting in settings
+            _minima_module().l1_ratio_of_setting(setting) for setting in settings
         ):
             return "which columns an L1 penalty selects, nearly, is up to the solver."
         if data.n_classes > 2:
@@ -335,8 +347,10 @@ def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) ->
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
     """Return a refusal if some training set has only one class, else None."""
     class_sizes = data.class_sizes
-    is_plain = "flips" not in plan.needs and weights is None and plan.blocks.counts is None
-    if is_plain and (class_sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
+    has_unmodified_rows = (
+        "flips" not in plan.needs and weights is None and plan.blocks.counts is None
+    )
+    if has_unmodified_rows and (class_sizes > plan.n_rows - plan.train_sizes.min()).sum() >= 2:
         return None
     for fit in np.flatnonzero(~_has_two_classes(plan, data.class_codes, weights)).tolist():
         rows, _ = plan.train_rows(fit)

@@ -25,29 +25,32 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.engines.logistic.path_answers import (
-    QuestionRows,
-    least_margin,
+    RowsOfTestSet,
+    class_margins,
+    has_near_ties,
     predictions_from_scores,
-    ranks_are_close,
 )
-from truerisk.engines.prepared import unless_it_fails
+from truerisk.engines.prepared import call_or_none
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.task import Task
 from truerisk.engines.templates.turned import RotatedRows, rotate_rows
-from truerisk.kernels import native
+from truerisk.kernels import native_module
 
-DOUBTFUL, CONVERGED, LIMIT_REACHED = range(
+UNCERTAIN_OUTCOME, CONVERGED, LIMIT_REACHED = range(
     3
 )  # The compiled solver returns these codes of its outcome.
 # Each fit is run twice: without noise, and with noise of the size of rounding errors.
 RUNS_PER_FIT = 2
-MOST = 200  # After more than MOST steps, rounding errors may have grown to any size.
-# Scores of the two runs that differ by less than MAX_EQUAL_DISTANCE count as equal.
-MAX_EQUAL_DISTANCE = 1e-11
+MAX_FOLLOWED_STEPS = (
+    200  # After more than MAX_FOLLOWED_STEPS steps, rounding errors may have grown to any size.
+)
+# Scores of the two runs that differ by less than EQUAL_SCORES_TOLERANCE count as equal.
+EQUAL_SCORES_TOLERANCE = 1e-11
 # A label is certain if its margin exceeds a least margin plus a multiple of the runs' distance.
 LABEL_SAFETY_FACTOR, MIN_LABEL_MARGIN = 1e3, 1e-9
-# If two runs differ by more than MAX_RUN_DISTANCE, they say nothing about scikit-learn's rounding.
-MAX_RUN_DISTANCE = 1e-5
+# If two runs differ by more than MAX_RUN_DIFFERENCE, they say nothing about scikit-learn's
+# rounding.
+MAX_RUN_DIFFERENCE = 1e-5
 # No error was observed to exceed OBSERVED_ERROR_SHARE times its upper bound `rough_error_bounds`.
 OBSERVED_ERROR_SHARE = 0.01
 # Largest accepted difference between scores and those of scikit-learn's solver.
@@ -63,58 +66,64 @@ class StoppedModels:
     candidates: np.ndarray
     coefficients: np.ndarray
     intercepts: np.ndarray
-    has_settled: np.ndarray
-    is_cut_off: np.ndarray
+    has_converged: np.ndarray
+    has_reached_limit: np.ndarray
     rough_error_bounds: np.ndarray
-    present: np.ndarray
-    table: RotatedRows | None = None
+    present_classes: np.ndarray
+    rotated_rows: RotatedRows | None = None
 
-    def answers(self, task: Task, fit: int, tests: Sequence[QuestionRows]) -> list[np.ndarray]:
+    def answers(self, task: Task, fit: int, tests: Sequence[RowsOfTestSet]) -> list[np.ndarray]:
         """Return predictions for every test set; leave uncertain candidates to scikit-learn."""
         # If the table is rotated, p is the number of rotated columns.
         n_candidates, n_runs, n_functions, p = self.coefficients.shape
         flat_coefficients = self.coefficients.reshape(-1, p)
         predictions = []
-        is_unresolved = ~(self.has_settled | self.is_cut_off)
-        for question_rows, test_set_number in zip(tests, task.questions(fit), strict=True):
+        is_unresolved = ~(self.has_converged | self.has_reached_limit)
+        for test_set_rows, test_set_number in zip(tests, task.questions(fit), strict=True):
             test_table = (
-                question_rows.X
-                if question_rows.rows is None
-                else question_rows.X[question_rows.rows]
+                test_set_rows.X
+                if test_set_rows.rows is None
+                else test_set_rows.X[test_set_rows.rows]
             )
             rows = (
-                test_table if self.table is None else np.column_stack(self.table.turn(test_table))
+                test_table
+                if self.rotated_rows is None
+                else np.column_stack(self.rotated_rows.rotate(test_table))
             )
-            products = (flat_coefficients @ rows.T).reshape(n_candidates, n_runs, n_functions, -1)
-            scores = products.transpose(0, 3, 1, 2) + self.intercepts[:, None]
+            dot_products = (flat_coefficients @ rows.T).reshape(
+                n_candidates, n_runs, n_functions, -1
+            )
+            scores = dot_products.transpose(0, 3, 1, 2) + self.intercepts[:, None]
             scores_by_run = scores[:, :, 0], scores[:, :, 1]
-            run_distance = (
+            run_difference = (
                 np.abs(scores_by_run[0] - scores_by_run[1]).max(axis=(1, 2))
                 + OBSERVED_ERROR_SHARE * self.rough_error_bounds
             )
             is_unresolved = is_unresolved | self._is_unresolved(
-                task, int(test_set_number), scores_by_run[0], run_distance
+                task, int(test_set_number), scores_by_run[0], run_difference
             )
-            predictions.append(predictions_from_scores(scores_by_run[0], self.present, task))
+            predictions.append(
+                predictions_from_scores(scores_by_run[0], self.present_classes, task)
+            )
         task.leave_open(fit, self.candidates[is_unresolved])
-        task.warn_alike(fit, self.candidates[self.is_cut_off & ~is_unresolved])
+        task.warn_alike(fit, self.candidates[self.has_reached_limit & ~is_unresolved])
         return predictions
 
     def _is_unresolved(
-        self, task: Task, test_set_number: int, scores: np.ndarray, run_distance: np.ndarray
+        self, task: Task, test_set_number: int, scores: np.ndarray, run_difference: np.ndarray
     ) -> np.ndarray:
         """Return a mask of candidates whose predictions other rounding errors may change."""
-        least_certain_margin = LABEL_SAFETY_FACTOR * run_distance + MIN_LABEL_MARGIN
+        min_certain_margin = LABEL_SAFETY_FACTOR * run_difference + MIN_LABEL_MARGIN
         if task.request.response == "label":
-            is_close = np.asarray(
-                (least_margin(scores) < least_certain_margin[:, None]).any(axis=1)
+            has_close_label = np.asarray(
+                (class_margins(scores) < min_certain_margin[:, None]).any(axis=1)
             )
-            return is_close | ~(run_distance <= MAX_RUN_DISTANCE)
-        is_unresolved = ~np.asarray(run_distance <= MAX_EQUAL_DISTANCE)
+            return has_close_label | ~(run_difference <= MAX_RUN_DIFFERENCE)
+        is_unresolved = ~np.asarray(run_difference <= EQUAL_SCORES_TOLERANCE)
         if task.request.response == "score" and task.data.codes is not None:
             codes = task.data.codes[task.plan.test_rows(test_set_number)[0]]
-            is_unresolved |= ranks_are_close(
-                scores[..., 0], codes, np.minimum(least_certain_margin, MIN_LABEL_MARGIN)
+            is_unresolved |= has_near_ties(
+                scores[..., 0], codes, np.minimum(min_certain_margin, MIN_LABEL_MARGIN)
             )
         return is_unresolved
 
@@ -137,18 +146,18 @@ def fit_until_stop(
         n_classes=len(present_classes),
         penalties=1.0 / (group.values("C").astype(np.float64) * weights.sum()),
         tolerance=float(setting["tol"]),
-        max_iterations=min(iteration_limit, MOST),
+        max_iterations=min(iteration_limit, MAX_FOLLOWED_STEPS),
         **solver_options,
     )
     end_points = solver_stops.coefficients, solver_stops.intercepts
-    is_cut_off = solver_stops.reached_max_iter & (
-        iteration_limit <= MOST
+    has_reached_limit = solver_stops.reached_max_iter & (
+        iteration_limit <= MAX_FOLLOWED_STEPS
     )  # scikit-learn warns only if `max_iter` itself is reached.
     return StoppedModels(
         group.candidates,
         *end_points,
-        solver_stops.settled,
-        is_cut_off,
+        solver_stops.has_converged,
+        has_reached_limit,
         solver_stops.interpolation_error,
         present_classes,
         rotated_table,
@@ -165,17 +174,17 @@ def _rotate_if_wide(
         return None, X, rows, {}
     used_rows, row_indices = X[is_used], np.cumsum(is_used)[rows] - 1
     rotated_table = rotate_rows(used_rows)
-    columns_size = float(np.linalg.norm(np.abs(used_rows).max(axis=0)))
-    solver_options = {"directions": rotated_table.directions, "size_of_columns": columns_size}
+    largest_cells_norm = float(np.linalg.norm(np.abs(used_rows).max(axis=0)))
+    solver_options = {"directions": rotated_table.directions, "size_of_columns": largest_cells_norm}
     return (
         rotated_table,
-        np.column_stack([rotated_table.shown, np.zeros(len(used_rows))]),
+        np.column_stack([rotated_table.train_rows, np.zeros(len(used_rows))]),
         row_indices,
         solver_options,
     )
 
 
-def steps_refusal(setting: Mapping[str, Any]) -> str | None:
+def solver_refusal(setting: Mapping[str, Any]) -> str | None:
     """Return why LogisticRegression would not take the steps the engine follows, or None."""
     for name, value in _required_defaults().items():
         if setting[name] is not value and setting[name] != value:
@@ -204,21 +213,21 @@ def _required_defaults() -> dict[str, Any]:
     """
     from sklearn.linear_model import LogisticRegression
 
-    free_names = {"C", "tol", "max_iter", "random_state"}
+    changeable_params = {"C", "tol", "max_iter", "random_state"}
     params = LogisticRegression().get_params()
-    return {name: value for name, value in params.items() if name not in free_names}
+    return {name: value for name, value in params.items() if name not in changeable_params}
 
 
 @cache
-def follows_the_solver(several_classes: bool) -> bool:
+def matches_installed_solver(is_multiclass: bool) -> bool:
     """Return True if the installed LogisticRegression takes the same steps as `logistic_lbfgs`.
 
     This is checked once per process on small problems, dense and sparse. A problem of three classes
     is checked only if the data have more than two classes, since each check takes some
     milliseconds. Another release may stop elsewhere or scale its objective in another way.
     """
-    problems = [(2, False), (2, True), *([(3, False)] if several_classes else [])]
-    return all(_agrees(*problem) for problem in problems)
+    test_cases = [(2, False), (2, True), *([(3, False)] if is_multiclass else [])]
+    return all(_agrees(*test_case) for test_case in test_cases)
 
 
 def _agrees(n_classes: int, is_sparse: bool) -> bool:
@@ -230,7 +239,7 @@ def _agrees(n_classes: int, is_sparse: bool) -> bool:
     X = rng.normal(size=(40, 4)) + codes[:, None] * np.array([1.0, 0.5, 0.0, -0.2])
     weights = rng.uniform(0.5, 2.0, 40)
     sklearn_table = csr_array(X) if is_sparse else X
-    model = unless_it_fails(lambda: LogisticRegression(C=0.7).fit(sklearn_table, codes, weights))
+    model = call_or_none(lambda: LogisticRegression(C=0.7).fit(sklearn_table, codes, weights))
     if model is None:
         return False
     solver_stops = logistic_lbfgs(
@@ -244,31 +253,32 @@ def _agrees(n_classes: int, is_sparse: bool) -> bool:
         max_iterations=100,
     )
     scores = np.squeeze(X @ solver_stops.coefficients[0, 0].T + solver_stops.intercepts[0, 0])
-    same_steps = bool(solver_stops.settled[0]) and int(solver_stops.iterations[0]) == int(
-        np.max(model.n_iter_)
-    )
-    return same_steps and bool(
+    has_same_steps = bool(solver_stops.has_converged[0]) and int(
+        solver_stops.n_iterations[0]
+    ) == int(np.max(model.n_iter_))
+    return has_same_steps and bool(
         np.abs(scores - model.decision_function(sklearn_table)).max() < MAX_SCORE_DIFFERENCE
     )
 
 
 @frozen(eq=False)
-class Stops:
+class SolverStops:
     """End points of the solver at each penalty, in two runs that differ in rounding only.
 
     `coefficients` have shape (penalty, run, f, p) and `intercepts` (penalty, run, f), where f is 1
     for two classes (the second against the first), else the number of classes, and p is the number
-    of columns. `has_settled` is True if both runs converged after the same number of `iterations`
-    (penalty), and no test within the solver was passed very narrowly. `reached_max_iter` is True
-    if, instead, both runs reached the maximum number of iterations. The difference between the two
-    end points shows how much rounding errors have grown. `interpolation_error` bounds the error of
-    a linear predictor if a step was interpolated from nearly equal values.
+    of columns. `has_converged` is True if both runs converged after the same number of iterations
+    (`n_iterations`, per penalty), and no test within the solver was passed very narrowly.
+    `reached_max_iter` is True if, instead, both runs reached the maximum number of iterations. The
+    difference between the two end points shows how much rounding errors have grown.
+    `interpolation_error` bounds the error of a linear predictor if a step was interpolated from
+    nearly equal values.
     """
 
     coefficients: np.ndarray
     intercepts: np.ndarray
-    iterations: np.ndarray
-    settled: np.ndarray
+    n_iterations: np.ndarray
+    has_converged: np.ndarray
     reached_max_iter: np.ndarray
     interpolation_error: np.ndarray
 
@@ -285,7 +295,7 @@ def logistic_lbfgs(
     max_iterations: int,
     directions: np.ndarray | None = None,
     size_of_columns: float = 0.0,
-) -> Stops:
+) -> SolverStops:
     r"""Run L-BFGS-B from 0 to the point where it stops, twice for every penalty λ.
 
     .. math:: \sum_i \tilde w_i\,\ell_i + \lambda|\beta|^2/2
@@ -343,8 +353,11 @@ def logistic_lbfgs(
     n_functions, p, n_penalties = 1 if n_classes == 2 else n_classes, X.shape[1], len(penalties)
     end_points = np.zeros((n_penalties, RUNS_PER_FIT, n_functions * (p + 1)))
     iterations = np.zeros(n_penalties, dtype=np.int64)
-    outcomes, rough_errors = np.full(n_penalties, DOUBTFUL, dtype=np.uint8), np.zeros(n_penalties)
-    native().logistic_lbfgs(
+    outcomes, rough_errors = (
+        np.full(n_penalties, UNCERTAIN_OUTCOME, dtype=np.uint8),
+        np.zeros(n_penalties),
+    )
+    native_module().logistic_lbfgs(
         X,
         rows,
         weights,
@@ -361,7 +374,7 @@ def logistic_lbfgs(
         rough_errors,
     )
     end_points = end_points.reshape(n_penalties, RUNS_PER_FIT, n_functions, p + 1)
-    return Stops(
+    return SolverStops(
         end_points[..., :p],
         end_points[..., p],
         iterations,

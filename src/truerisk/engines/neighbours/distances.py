@@ -12,7 +12,7 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.engines.settings import Group
-from truerisk.kernels import native
+from truerisk.kernels import native_module
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 
 EPS = float(np.finfo(np.float64).eps)
 MAX_DISTANCES_IN_MEMORY = 1 << 22  # Largest number of distances that are held in memory at once.
-QUERIES, ROWS = 256, 4096  # Largest numbers of queries and of rows in one matrix product.
+MAX_QUERIES_PER_PRODUCT, MAX_ROWS_PER_PRODUCT = (
+    256,
+    4096,
+)  # Largest numbers of queries and of rows in one matrix product.
 
 
 @frozen
 class MetricSettings:
     """Metric settings shared by candidates that differ in `n_neighbors` only."""
 
-    by_distance: bool
+    has_distance_weights: bool
     metric: str
     p: float
     algorithm: str
@@ -41,37 +44,38 @@ class MetricSettings:
         is_euclidean = metric in ("euclidean", "l2") or (metric == "minkowski" and p == 2)
         return cls(setting["weights"] == "distance", metric, p, setting["algorithm"], is_euclidean)
 
-    def searches_all(self, n_columns: int, n_rows: int, k: int) -> bool:
+    def computes_all_distances(self, n_columns: int, n_rows: int, k: int) -> bool:
         """Return True if scikit-learn computes all distances for this k (see its user guide)."""
         uses_brute_force = n_columns > 15 or k >= n_rows // 2
         return self.algorithm == "brute" or (self.algorithm == "auto" and uses_brute_force)
 
     @property
-    def needs_doubles(self) -> bool:
+    def needs_float64(self) -> bool:
         """True if scikit-learn predicts differently for sparse or single-precision tables."""
-        return self.by_distance or not self.is_euclidean
+        return self.has_distance_weights or not self.is_euclidean
 
 
 @frozen(eq=False)
 class NearestRows:
     """Nearest rows of each query, in ascending order of (squared distance, row number).
 
-    Squared distances from query i that differ by at most `ties[i]` cannot be ordered reliably,
-    since other programs may round them differently. `complete` is True if each list holds all rows.
+    Squared distances from query i that differ by at most `tie_bounds[i]` cannot be ordered
+    reliably, since other programs may round them differently. `holds_all_rows` is True if each list
+    holds all rows.
     """
 
     index: np.ndarray
-    squared: np.ndarray
-    ties: np.ndarray
-    complete: bool
+    squared_distances: np.ndarray
+    tie_bounds: np.ndarray
+    holds_all_rows: bool
 
 
-def nearest(
+def find_nearest(
     metric_settings: MetricSettings, queries: np.ndarray, rows: np.ndarray, length: int
 ) -> NearestRows:
     """Return the `length` nearest rows of every query by the metric of the candidates."""
     if metric_settings.is_euclidean:
-        return euclidean(queries, rows, length)
+        return find_nearest_euclidean(queries, rows, length)
     from sklearn.metrics import pairwise_distances
 
     metric_options: dict[str, Any] = (
@@ -83,16 +87,18 @@ def nearest(
             queries[block], rows, metric=metric_settings.metric, **metric_options
         )
 
-    rounding = cosine_rounding(rows.shape[1]) if metric_settings.metric == "cosine" else 0.0
-    return by_distances(distances, len(queries), len(rows), length, rounding)
+    rounding_bound = (
+        cosine_rounding_bound(rows.shape[1]) if metric_settings.metric == "cosine" else 0.0
+    )
+    return find_nearest_by_distance(distances, len(queries), len(rows), length, rounding_bound)
 
 
-def cosine_rounding(n_columns: int) -> float:
+def cosine_rounding_bound(n_columns: int) -> float:
     """Return a bound on the rounding error of a cosine distance, computed as 1 minus a sum."""
     return 4 * (n_columns + 8) * EPS
 
 
-def euclidean(queries: np.ndarray, rows: np.ndarray, list_length: int) -> NearestRows:
+def find_nearest_euclidean(queries: np.ndarray, rows: np.ndarray, list_length: int) -> NearestRows:
     """Return the `list_length` nearest of `rows` for every query, by Euclidean distance.
 
     A matrix product in single precision, on centred and scaled data, finds all rows that may belong
@@ -105,17 +111,20 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, list_length: int) -> Neares
     n_rows, n_columns = rows.shape
     relative_error = 4 * (n_columns + 8) * float(np.finfo(np.float64).eps)
     tie_bounds = relative_error * (_squared_norms(queries) + _squared_norms(rows).max())
-    if n_rows <= FEW_ROWS and n_columns <= FEW_COLUMNS:
+    if n_rows <= MAX_ROWS_TO_SORT and n_columns <= MAX_COLUMNS_TO_SORT:
         return NearestRows(
-            *nearest_of_few(queries, rows, list_length), tie_bounds, list_length == n_rows
+            *find_nearest_of_few_rows(queries, rows, list_length), tie_bounds, list_length == n_rows
         )
     nearest_indices = np.empty((len(queries), list_length), dtype=np.int32)
     squared_distances = np.empty((len(queries), list_length))
     column_means = rows.mean(axis=0)
-    scale = (
+    largest_deviation = (
         max(np.abs(queries - column_means).max(initial=0), np.abs(rows - column_means).max()) or 1.0
     )
-    scaled_queries, scaled_rows = (queries - column_means) / scale, (rows - column_means) / scale
+    scaled_queries, scaled_rows = (
+        (queries - column_means) / largest_deviation,
+        (rows - column_means) / largest_deviation,
+    )
     query_norms, row_norms = _squared_norms(scaled_queries), _squared_norms(scaled_rows)
     error_bounds = (
         4 * (n_columns + 8) * float(np.finfo(np.float32).eps) * (query_norms + row_norms.max())
@@ -127,18 +136,23 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, list_length: int) -> Neares
     query_factor = np.zeros((len(queries), padded_depth), dtype=np.float32)
     query_factor[:, :n_columns], query_factor[:, n_columns] = scaled_queries, 1
     # With blocks of this size the matrix products stay in the processor's cache.
-    query_block_size, row_block_size = min(QUERIES, len(queries)), min(ROWS, n_rows)
-    selection = native().Nearest(query_block_size, list_length)
+    query_block_size, row_block_size = (
+        min(MAX_QUERIES_PER_PRODUCT, len(queries)),
+        min(MAX_ROWS_PER_PRODUCT, n_rows),
+    )
+    nearest_selector = native_module().Nearest(query_block_size, list_length)
     rough_distances = np.empty(query_block_size * row_block_size, dtype=np.float32)
     for first_query in range(0, len(queries), query_block_size):
         query_slice = slice(first_query, first_query + query_block_size)
         for first_row in range(0, n_rows, row_block_size):
             row_block = row_factor[:, first_row : first_row + row_block_size]
-            shape = len(query_factor[query_slice]), row_block.shape[1]
-            product = rough_distances[: shape[0] * shape[1]].reshape(shape)
-            np.matmul(query_factor[query_slice], row_block, out=product)
-            selection.add(product, first_row, error_bounds[query_slice])
-        selection.finish(
+            product_shape = len(query_factor[query_slice]), row_block.shape[1]
+            block_product = rough_distances[: product_shape[0] * product_shape[1]].reshape(
+                product_shape
+            )
+            np.matmul(query_factor[query_slice], row_block, out=block_product)
+            nearest_selector.add(block_product, first_row, error_bounds[query_slice])
+        nearest_selector.finish(
             queries[query_slice],
             rows,
             error_bounds[query_slice],
@@ -148,7 +162,7 @@ def euclidean(queries: np.ndarray, rows: np.ndarray, list_length: int) -> Neares
     return NearestRows(nearest_indices, squared_distances, tie_bounds, list_length == n_rows)
 
 
-def by_distances(
+def find_nearest_by_distance(
     distances: Callable[[slice], np.ndarray],
     n_queries: int,
     n_rows: int,
@@ -165,19 +179,21 @@ def by_distances(
     nearest_indices = np.empty((n_queries, list_length), dtype=np.int32)
     neighbour_distances = np.empty((n_queries, list_length))
     tie_bounds = np.empty(n_queries)
-    for block in _query_blocks(n_queries, n_rows):
-        block_distances = np.ascontiguousarray(distances(block), dtype=np.float64)
-        if block_distances.shape != (block.stop - block.start, n_rows):
+    for query_block in _query_blocks(n_queries, n_rows):
+        block_distances = np.ascontiguousarray(distances(query_block), dtype=np.float64)
+        if block_distances.shape != (query_block.stop - query_block.start, n_rows):
             raise ValueError(f"distances have shape {block_distances.shape} for {n_rows} rows")
         largest_distances = block_distances.max(axis=1)
         is_finite = np.isfinite(largest_distances)
         if not is_finite.all():
             block_distances = np.where(is_finite[:, None], block_distances, 0.0)
-        native().smallest_of_block(
-            block_distances, nearest_indices[block], neighbour_distances[block]
+        native_module().smallest_of_block(
+            block_distances, nearest_indices[query_block], neighbour_distances[query_block]
         )
         largest_distances = np.where(is_finite, largest_distances, np.inf)
-        tie_bounds[block] = largest_distances * (1e-12 * largest_distances + 2 * rounding_bound)
+        tie_bounds[query_block] = largest_distances * (
+            1e-12 * largest_distances + 2 * rounding_bound
+        )
     return NearestRows(nearest_indices, neighbour_distances**2, tie_bounds, list_length == n_rows)
 
 
@@ -195,11 +211,14 @@ def _squared_norms(rows: np.ndarray) -> np.ndarray:
     return np.einsum("ij,ij->i", rows, rows)
 
 
-FEW_ROWS, FEW_COLUMNS = 256, 16  # For larger tables a matrix product and selection are faster.
-BLOCK_OF_FEW = 12_500  # Number of distances that fit into the processor's cache.
+MAX_ROWS_TO_SORT, MAX_COLUMNS_TO_SORT = (
+    256,
+    16,
+)  # For larger tables a matrix product and selection are faster.
+MAX_DISTANCES_IN_CACHE = 12_500  # Number of distances that fit into the processor's cache.
 
 
-def nearest_of_few(
+def find_nearest_of_few_rows(
     queries: NDArray[np.float64], rows: NDArray[np.float64], list_length: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return numbers and squared distances of the `list_length` nearest rows, ties by row number.
@@ -210,25 +229,27 @@ def nearest_of_few(
     bits are sorted again.
     """
     n_rows, row_numbers = len(rows), np.arange(len(rows))
-    row_bits = np.int64((1 << max(n_rows - 1, 1).bit_length()) - 1)
+    row_number_mask = np.int64((1 << max(n_rows - 1, 1).bit_length()) - 1)
     nearest_indices = np.empty((len(queries), list_length), dtype=np.int32)
     squared_distances = np.empty((len(queries), list_length))
-    block_size = max(1, BLOCK_OF_FEW // n_rows)
+    block_size = max(1, MAX_DISTANCES_IN_CACHE // n_rows)
     for first_query in range(0, len(queries), block_size):
         query_slice = slice(first_query, first_query + block_size)
         exact_distances = _squared_distances(queries[query_slice], rows)
-        keys = exact_distances.view(np.int64) & ~row_bits
-        keys |= row_numbers
-        keys.sort(axis=1)
+        sort_keys = exact_distances.view(np.int64) & ~row_number_mask
+        sort_keys |= row_numbers
+        sort_keys.sort(axis=1)
         # If distances around the end of a list differ in the lost bits only, the list may be wrong.
-        is_cut_off = (keys[:, list_length - 1] ^ keys[:, min(list_length, n_rows - 1)]) <= row_bits
-        nearest_rows = keys[:, :list_length] & row_bits
+        is_end_uncertain = (
+            sort_keys[:, list_length - 1] ^ sort_keys[:, min(list_length, n_rows - 1)]
+        ) <= row_number_mask
+        nearest_rows = sort_keys[:, :list_length] & row_number_mask
         distances = exact_distances.ravel()[
             nearest_rows + (n_rows * np.arange(len(exact_distances)))[:, None]
         ]
         is_unsorted = (distances[:, 1:] < distances[:, :-1]).any(axis=1)
         is_unsorted = np.flatnonzero(
-            is_unsorted | is_cut_off if list_length < n_rows else is_unsorted
+            is_unsorted | is_end_uncertain if list_length < n_rows else is_unsorted
         )
         if len(is_unsorted):
             nearest_rows[is_unsorted] = np.argsort(

@@ -28,31 +28,39 @@ from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.neighbours.distances import MetricSettings, nearest
-from truerisk.engines.neighbours.laws import expected_costs, ranks_needed
+from truerisk.engines.neighbours.distances import MetricSettings, find_nearest
+from truerisk.engines.neighbours.laws import count_ranks_needed, expected_costs
 from truerisk.engines.neighbours.walk import (
-    MOST_CLASSES,
-    NearestAnswers,
+    MAX_CLASSES,
+    CheckedPredictions,
     predict_in_all_fits,
     predict_in_one_fit,
 )
 from truerisk.engines.prepared import (
     as_doubles,
+    call_or_none,
     plain_array,
-    unless_it_fails,
 )
-from truerisk.engines.running.listed_draws import why_no_expected_losses
-from truerisk.engines.settings import ELSEWHERE, Group, groups_along
+from truerisk.engines.running.listed_draws import expected_losses_refusal
+from truerisk.engines.settings import NOT_IN_GROUP, Group, group_candidates
 from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.losses.loss import RowLoss
 from truerisk.plan.blocks import select_lists
-from truerisk.plan.extras.counted import GatheredCounts
+from truerisk.plan.extras.counted import CountCollector
 from truerisk.plan.extras.laws import Laws, distribution_of_fit
 from truerisk.plan.plan import Plan
 
 WEIGHTINGS = ("uniform", "distance")
-OTHER_METRICS = {"manhattan", "cityblock", "l1", "chebyshev", "cosine", "minkowski", "canberra"}
+METRICS_BEYOND_EUCLIDEAN = {
+    "manhattan",
+    "cityblock",
+    "l1",
+    "chebyshev",
+    "cosine",
+    "minkowski",
+    "canberra",
+}
 SEARCH_ALGORITHMS = ("auto", "brute", "kd_tree", "ball_tree")
 LARGEST_SAFE_CELL, SMALLEST_SAFE_CELL = (
     1e140,
@@ -119,7 +127,7 @@ class NearestNeighbours(OnePass):
             return (
                 "braycurtis is no metric, so scikit-learn's trees pass over rows that are nearer."
             )
-        if metric not in OTHER_METRICS | {"euclidean", "l2"}:
+        if metric not in METRICS_BEYOND_EUCLIDEAN | {"euclidean", "l2"}:
             return f"metric '{metric}' is not one that it knows."
         if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
             return f"p={p!r} is no Minkowski distance."
@@ -136,20 +144,22 @@ class NearestNeighbours(OnePass):
 
     @override
     def single_refusal(self, family: Family) -> str | None:
-        if any(measure.needs_doubles for measure in _metric_settings(family)):
+        if any(metric_settings.needs_float64 for metric_settings in _metric_settings(family)):
             return "scikit-learn computes distances in single precision here."
         return None
 
     @override
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        if data.n_classes > MOST_CLASSES:
-            return f"y has {data.n_classes} classes, more than it tells apart ({MOST_CLASSES})."
+        if data.n_classes > MAX_CLASSES:
+            return f"y has {data.n_classes} classes, more than it tells apart ({MAX_CLASSES})."
         if data.form is not None and data.form[0].kind == "f":
             return "y is in single precision, and scikit-learn averages it in that."
         if plan.has_drawn_fits:
-            return drawn_refusal(self, groups_along(family, self.along), data, plan, request)
+            return random_draws_refusal(
+                self, group_candidates(family, self.along), data, plan, request
+            )
         if "counted" in plan.needs and any(
-            measure.by_distance for measure in _metric_settings(family)
+            metric_settings.has_distance_weights for metric_settings in _metric_settings(family)
         ):
             return (
                 "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
@@ -157,10 +167,10 @@ class NearestNeighbours(OnePass):
         largest_k = int(max(map(itemgetter("n_neighbors"), family.settings)))
         # The lower bound on the training sizes needs no computation, and usually suffices.
         if largest_k > plan.least_train_sizes.min():
-            smallest_size = int(plan.train_sizes.min())
-            if largest_k > smallest_size:
+            smallest_train_size = int(plan.train_sizes.min())
+            if largest_k > smallest_train_size:
                 return (
-                    f"n_neighbors={largest_k} is more than the {smallest_size} rows of the "
+                    f"n_neighbors={largest_k} is more than the {smallest_train_size} rows of the "
                     "smallest fit."
                 )
         if request.response == "score" and not _every_fit_has_all_classes(data, plan):
@@ -190,10 +200,12 @@ class NearestNeighbours(OnePass):
             take.
         """
         p, train_sizes = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
-        groups = groups_along(family, self.along)
+        groups = group_candidates(family, self.along)
         for group in groups:
             largest_k = int(group.values("n_neighbors").max())
-            if MetricSettings.from_group(group).searches_all(p, int(train_sizes.max()), largest_k):
+            if MetricSettings.from_group(group).computes_all_distances(
+                p, int(train_sizes.max()), largest_k
+            ):
                 return None
         n_test_rows = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
         search_seconds = 1.6e-6 * 1.4 ** (p - 1) * (train_sizes / 1e4) ** max(0.0, 1 - 3 / p)
@@ -238,17 +250,17 @@ class NearestNeighbours(OnePass):
 
     @override
     def read(self, group: Group, table: Any) -> np.ndarray:
-        needs_doubles = MetricSettings.from_group(group).needs_doubles
-        return as_doubles(plain_array(table) if needs_doubles else table, self.fits)
+        needs_float64 = MetricSettings.from_group(group).needs_float64
+        return as_doubles(plain_array(table) if needs_float64 else table, self.fits)
 
     @override
     def answer_together(self, task: Task) -> np.ndarray:
         is_computed = np.ones(task.plan.n_fits, dtype=bool)
         if task.plan.has_drawn_fits:
-            answer_drawn(task)
+            store_expected_losses(task)
         elif task.X is None:
             return ~is_computed
-        elif task.places is None or (task.places != ELSEWHERE).any():
+        elif task.places is None or (task.places != NOT_IN_GROUP).any():
             _store_predictions(task, predict_in_all_fits(task))
         return is_computed
 
@@ -256,18 +268,18 @@ class NearestNeighbours(OnePass):
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        nearest_answers = predict_in_one_fit(task, group, shown, np.vstack(tests))
-        task.leave_open(shown.fit, group.candidates[nearest_answers.is_unresolved.any(axis=1)])
-        split_points = np.cumsum([len(test) for test in tests])[:-1]
+        checked_predictions = predict_in_one_fit(task, group, shown, np.vstack(tests))
+        task.leave_open(shown.fit, group.candidates[checked_predictions.is_unresolved.any(axis=1)])
+        split_points = np.cumsum([len(test_table) for test_table in tests])[:-1]
         predictions_by_test_set, gathered_counts = (
-            np.split(nearest_answers.predictions, split_points, axis=1),
-            GatheredCounts.from_holder(task.collected),
+            np.split(checked_predictions.predictions, split_points, axis=1),
+            CountCollector.from_holder(task.collected),
         )
         for test_set_number, test_set_predictions in zip(
             task.questions(shown.fit), predictions_by_test_set, strict=True
         ):
             if gathered_counts is not None:
-                gathered_counts.count(
+                gathered_counts.store_counts(
                     int(test_set_number),
                     task.lines_of(group),
                     _count_neighbours(test_set_predictions, group),
@@ -280,7 +292,8 @@ class NearestNeighbours(OnePass):
 
 def _metric_settings(family: Family) -> list[MetricSettings]:
     return [
-        MetricSettings.from_group(group) for group in groups_along(family, NearestNeighbours.along)
+        MetricSettings.from_group(group)
+        for group in group_candidates(family, NearestNeighbours.along)
     ]
 
 
@@ -314,22 +327,22 @@ def _count_neighbours(class_shares: np.ndarray, group: Group) -> np.ndarray:
     return np.rint(class_shares * group.values("n_neighbors")[:, None, None])
 
 
-def _store_predictions(task: Task, nearest_answers: NearestAnswers) -> None:
+def _store_predictions(task: Task, checked_predictions: CheckedPredictions) -> None:
     """Store the predictions of all fits, and leave those to scikit-learn that depend on ties."""
     plan, candidate_of_fit, candidates = task.plan, task.places, task.group.candidates
-    predictions = _to_response(task, nearest_answers.predictions)
+    predictions = _to_response(task, checked_predictions.predictions)
     fit_of_position = np.repeat(plan.fit, plan.test_sizes)
     if candidate_of_fit is None:
         task.collected.values[candidates] = predictions
-    elif (candidate_of_fit != ELSEWHERE).all():
+    elif (candidate_of_fit != NOT_IN_GROUP).all():
         task.collected.values[0] = predictions[0]
     else:
-        is_served = candidate_of_fit[fit_of_position] != ELSEWHERE
-        task.collected.values[0, is_served] = predictions[0, is_served]
+        has_candidate = candidate_of_fit[fit_of_position] != NOT_IN_GROUP
+        task.collected.values[0, has_candidate] = predictions[0, has_candidate]
     if task.collected.extra is not None:
-        _store_counts(task, nearest_answers.predictions, fit_of_position)
-    for fit in np.unique(fit_of_position[nearest_answers.is_unresolved.any(axis=0)]).tolist():
-        is_unresolved = nearest_answers.is_unresolved[:, fit_of_position == fit].any(axis=1)
+        _store_counts(task, checked_predictions.predictions, fit_of_position)
+    for fit in np.unique(fit_of_position[checked_predictions.is_unresolved.any(axis=0)]).tolist():
+        is_unresolved = checked_predictions.is_unresolved[:, fit_of_position == fit].any(axis=1)
         task.leave_open(
             fit,
             candidates[is_unresolved if candidate_of_fit is None else candidate_of_fit[fit, None]],
@@ -339,48 +352,50 @@ def _store_predictions(task: Task, nearest_answers: NearestAnswers) -> None:
 def _store_counts(task: Task, class_shares: np.ndarray, fit_of_position: np.ndarray) -> None:
     """Store how many neighbours of each class a prediction uses, for test sets that request it."""
     plan, candidate_of_fit, group = task.plan, task.places, task.group
-    gathered_counts = GatheredCounts.from_holder(task.collected)
+    gathered_counts = CountCollector.from_holder(task.collected)
     if gathered_counts is None:
         return
-    counted_positions = select_lists(plan.test_offsets, gathered_counts.counted_questions)[1]
+    counted_positions = select_lists(plan.test_offsets, gathered_counts.counted_test_sets)[1]
     if candidate_of_fit is None:
         gathered_counts.values[group.candidates] = _count_neighbours(
             class_shares[:, counted_positions], group
         )
         return
     candidate_indices = candidate_of_fit[fit_of_position[counted_positions]]
-    is_served = candidate_indices != ELSEWHERE
-    k_values = group.values("n_neighbors")[candidate_indices[is_served], None]
-    gathered_counts.values[0, is_served] = np.rint(
-        class_shares[0, counted_positions[is_served]] * k_values
+    has_candidate = candidate_indices != NOT_IN_GROUP
+    k_values = group.values("n_neighbors")[candidate_indices[has_candidate], None]
+    gathered_counts.values[0, has_candidate] = np.rint(
+        class_shares[0, counted_positions[has_candidate]] * k_values
     )
 
 
 # ---------------------------------------------------------------- randomly drawn training sets
 
 
-def drawn_refusal(
+def random_draws_refusal(
     engine: NearestNeighbours, groups: list[Group], data: Data, plan: Plan, request: Request
 ) -> str | None:
     """Return why the mean loss over random training sets has no closed form, or None if it has."""
-    reason = why_no_expected_losses(plan, request)
+    reason = expected_losses_refusal(plan, request)
     if reason is not None:
         return reason
     sample_distributions = Laws.from_holder(plan)
     assert sample_distributions is not None
     largest_k = max(int(k) for group in groups for k in group.values("n_neighbors"))
-    smallest_size = int(sample_distributions.size.min())
+    smallest_train_size = int(sample_distributions.size.min())
     if data.n_classes != 2:
         return "the closed form of drawn train sets is for two classes."
     if request.loss is None or request.loss.response not in ("label", "probability"):
         return "the loss needs other answers than labels or probabilities."
-    if any(MetricSettings.from_group(group).by_distance for group in groups):
+    if any(MetricSettings.from_group(group).has_distance_weights for group in groups):
         return "weights='distance' have no closed form over drawn train sets."
     if any(group.preparation is not None for group in groups):
         return "a step before the neighbours learns from each drawn train set."
-    if largest_k > smallest_size:
-        return f"n_neighbors={largest_k} is more than the {smallest_size} rows of a train set."
-    tables = [unless_it_fails(partial(engine.table, group, data)) for group in groups]
+    if largest_k > smallest_train_size:
+        return (
+            f"n_neighbors={largest_k} is more than the {smallest_train_size} rows of a train set."
+        )
+    tables = [call_or_none(partial(engine.table, group, data)) for group in groups]
     if any(X is None for X in tables):
         return "a step before the neighbours fails."
     if not all(map(engine.fits, tables)):
@@ -391,7 +406,7 @@ def drawn_refusal(
     return None
 
 
-def answer_drawn(task: Task) -> None:
+def store_expected_losses(task: Task) -> None:
     """Store each row's expected loss over random training sets; note if distance ties matter."""
     for fit in range(task.plan.n_fits):
         group = task.of_fit(fit)
@@ -418,15 +433,15 @@ def _expected_losses_of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndar
     assert draw_distribution is not None
     assert isinstance(loss, RowLoss)
     k_values = group.values("n_neighbors").astype(np.int64)
-    costs = [_loss_by_votes(int(k), task.data, test_rows, loss) for k in k_values]
+    losses_by_votes = [_loss_by_votes(int(k), task.data, test_rows, loss) for k in k_values]
     labels_by_rank, n_tied_rows = _rank_labels(
         task,
         source_rows,
         test_rows,
-        ranks_needed(draw_distribution, len(source_rows) - 1, k_values),
+        count_ranks_needed(draw_distribution, len(source_rows) - 1, k_values),
     )
     return expected_costs(
-        labels_by_rank, len(source_rows) - 1, draw_distribution, k_values, costs
+        labels_by_rank, len(source_rows) - 1, draw_distribution, k_values, losses_by_votes
     ), n_tied_rows
 
 
@@ -452,26 +467,30 @@ def _loss_by_votes(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.nd
 
 
 def _rank_labels(
-    task: Task, source_rows: np.ndarray, test_rows: np.ndarray, length: int
+    task: Task, source_rows: np.ndarray, test_rows: np.ndarray, n_ranks: int
 ) -> tuple[np.ndarray, int]:
     """Return the labels of the nearest other rows by rank, and how many rows depend on ties."""
     assert task.data.codes is not None
     X, codes, metric_settings = task.X, task.data.codes, MetricSettings.from_group(task.group)
-    n_searched = min(length + N_EXTRA_RANKS, len(source_rows) - 1)
-    labels_by_rank = np.empty((len(test_rows), length), dtype=np.int8)
+    n_searched = min(n_ranks + N_EXTRA_RANKS, len(source_rows) - 1)
+    labels_by_rank = np.empty((len(test_rows), n_ranks), dtype=np.int8)
     block_size, n_tied_rows = max(16, MAX_LIST_ENTRIES // (n_searched + 1)), 0
     for first_row in range(0, len(test_rows), block_size):
         block_rows = test_rows[first_row : first_row + block_size]
-        nearest_rows = nearest(metric_settings, X[block_rows], X[source_rows], n_searched + 1)
+        nearest_rows = find_nearest(metric_settings, X[block_rows], X[source_rows], n_searched + 1)
         neighbour_rows = source_rows[nearest_rows.index]
         is_other_row = neighbour_rows != block_rows[:, None]
         # If copies of a row fill its list, the last copy is dropped in place of the row itself.
         is_other_row[is_other_row.all(axis=1), -1] = False
         labels = codes[neighbour_rows[is_other_row]].reshape(len(block_rows), n_searched)
-        squared_distances = nearest_rows.squared[is_other_row].reshape(len(block_rows), n_searched)
-        is_equal = np.diff(squared_distances, axis=1) <= nearest_rows.ties[:, None]
-        is_tied = is_equal & (np.diff(labels, axis=1) != 0)
-        is_tied[:, length:] &= np.logical_and.accumulate(is_equal[:, length - 1 :], axis=1)[:, 1:]
+        squared_distances = nearest_rows.squared_distances[is_other_row].reshape(
+            len(block_rows), n_searched
+        )
+        is_equal_distance = np.diff(squared_distances, axis=1) <= nearest_rows.tie_bounds[:, None]
+        is_tied = is_equal_distance & (np.diff(labels, axis=1) != 0)
+        is_tied[:, n_ranks:] &= np.logical_and.accumulate(
+            is_equal_distance[:, n_ranks - 1 :], axis=1
+        )[:, 1:]
         n_tied_rows += int(is_tied.any(axis=1).sum())
-        labels_by_rank[first_row : first_row + block_size] = labels[:, :length]
+        labels_by_rank[first_row : first_row + block_size] = labels[:, :n_ranks]
     return labels_by_rank, n_tied_rows

@@ -34,7 +34,9 @@ class RankDistribution(Protocol):
         """Return a rank that the k-th neighbour exceeds with a probability of about 1e-16."""
         ...
 
-    def table(self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    def costs_at_rank(
+        self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray
+    ) -> np.ndarray:
         """Return P(k-th neighbour has this rank) times the mean cost, (n_before, 2, n_profiles).
 
         `n_ones_before` holds numbers of ones among nearer rows. The second axis is the label of the
@@ -43,13 +45,13 @@ class RankDistribution(Protocol):
         ...
 
 
-class Subsets:
+class SubsetRankDistribution:
     """Distribution of neighbour ranks if some of `n` rows are drawn without replacement."""
 
     def __init__(self, n: int, size: int) -> None:
         self.n, self.sample_size = n, size
         log_numbers = np.log(np.arange(1, n + 1, dtype=np.longdouble))
-        self._factorials = np.concatenate([[np.longdouble(0)], np.cumsum(log_numbers)])
+        self._log_factorials = np.concatenate([[np.longdouble(0)], np.cumsum(log_numbers)])
 
     def last_rank(self, k: int) -> int:
         """Return the last rank at which the k-th neighbour lies with a probability that counts."""
@@ -57,15 +59,19 @@ class Subsets:
         tail_probability = np.cumsum(self._rank_probability(k, ranks)[::-1])[::-1]
         return int(ranks[tail_probability >= NEGLIGIBLE_PROBABILITY].max())
 
-    def table(self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    def costs_at_rank(
+        self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray
+    ) -> np.ndarray:
         """Return the expected cost of each vote if the k-th neighbour has this rank."""
         if not k <= rank <= self.n - self.sample_size + k:
             return np.zeros((len(n_ones_before), 2, costs.shape[1]))
         n_ones = np.arange(k)
-        log_ways = self._log_binomial(n_ones_before[:, None], n_ones) + self._log_binomial(
+        log_n_subsets = self._log_binomial(n_ones_before[:, None], n_ones) + self._log_binomial(
             rank - 1 - n_ones_before[:, None], k - 1 - n_ones
         )
-        probability = np.exp((log_ways - log_ways.max(axis=1, keepdims=True)).astype(np.float64))
+        probability = np.exp(
+            (log_n_subsets - log_n_subsets.max(axis=1, keepdims=True)).astype(np.float64)
+        )
         probability *= float(self._rank_probability(k, np.array([rank]))[0]) / probability.sum(
             axis=1, keepdims=True
         )
@@ -82,7 +88,7 @@ class Subsets:
         """Return logarithms of binomial coefficients, or −∞ if a coefficient is 0."""
         is_possible = (n_chosen >= 0) & (n_chosen <= n_items)
         n_chosen = np.where(is_possible, n_chosen, 0)
-        log_factorials = self._factorials
+        log_factorials = self._log_factorials
         log_coefficients = (
             log_factorials[n_items]
             - log_factorials[n_chosen]
@@ -91,7 +97,7 @@ class Subsets:
         return np.where(is_possible, log_coefficients, -np.inf)
 
 
-class Bootstraps:
+class BootstrapRankDistribution:
     """Distribution of neighbour ranks in bootstrap samples from `n` rows."""
 
     def __init__(self, n: int, size: int) -> None:
@@ -106,7 +112,9 @@ class Bootstraps:
         tail_probability = bdtr(k - 1, self.sample_size, ranks / self.n)
         return int(ranks[tail_probability <= NEGLIGIBLE_PROBABILITY].min(initial=self.n))
 
-    def table(self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    def costs_at_rank(
+        self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray
+    ) -> np.ndarray:
         """Return the expected cost of each vote if the k-th neighbour has this rank."""
         from scipy.special import bdtrc
 
@@ -124,9 +132,9 @@ class Bootstraps:
             _binomial_probability(n_ones[None, None], n_copies[None, :, None], share_of_ones)
             * copy_probability[None, :, None]
         )
-        ones_among_k = np.minimum(n_ones[None, :] + (k - n_copies)[:, None], k)
+        n_ones_among_k = np.minimum(n_ones[None, :] + (k - n_copies)[:, None], k)
         cost_if_zero = ones_probability.sum(axis=1) @ costs[:-1]
-        cost_if_one = np.einsum("bts,tsp->bp", ones_probability, costs[ones_among_k])
+        cost_if_one = np.einsum("bts,tsp->bp", ones_probability, costs[n_ones_among_k])
         return np.stack([cost_if_zero, cost_if_one], axis=1)
 
 
@@ -150,14 +158,16 @@ def _binomial_probability(
     return np.where(is_possible, np.exp(log_probability), 0.0)
 
 
-def ranks_needed(draw_distribution: SampleDistribution, n_others: int, k_values: np.ndarray) -> int:
+def count_ranks_needed(
+    draw_distribution: SampleDistribution, n_other_rows: int, k_values: np.ndarray
+) -> int:
     """Return how many of the nearest other rows can be the k-th neighbour for the largest k."""
-    return _rank_distribution(draw_distribution, n_others).last_rank(int(k_values.max()))
+    return _rank_distribution(draw_distribution, n_other_rows).last_rank(int(k_values.max()))
 
 
 def expected_costs(
     labels_by_rank: np.ndarray,
-    n_others: int,
+    n_other_rows: int,
     draw_distribution: SampleDistribution,
     k_values: np.ndarray,
     costs: list[np.ndarray],
@@ -168,30 +178,28 @@ def expected_costs(
     has shape `(ks[j] + 1, n_rows)` and holds the cost for row i if s of its k neighbours have label
     1.
     """
-    rank_distribution = _rank_distribution(draw_distribution, n_others)
+    rank_distribution = _rank_distribution(draw_distribution, n_other_rows)
     cost_profiles = [np.unique(cost_table, axis=1, return_inverse=True) for cost_table in costs]
     last_ranks = [rank_distribution.last_rank(int(k)) for k in k_values]
     total_costs = np.zeros((len(k_values), len(labels_by_rank)))
     n_ones_before = np.zeros(len(labels_by_rank), dtype=np.int64)
     for rank in range(1, max(last_ranks) + 1):
         label = labels_by_rank[:, rank - 1].astype(np.int64)
-        distinct_counts, count_index = np.unique(n_ones_before, return_inverse=True)
+        distinct_n_ones, n_ones_index = np.unique(n_ones_before, return_inverse=True)
         for j, k in enumerate(k_values):
             if rank <= last_ranks[j]:
                 distinct_costs, profile_of_row = cost_profiles[j]
-                probability_table = rank_distribution.table(
-                    int(k), rank, distinct_counts, distinct_costs
+                rank_costs = rank_distribution.costs_at_rank(
+                    int(k), rank, distinct_n_ones, distinct_costs
                 )
-                total_costs[j] += probability_table[
-                    count_index.ravel(), label, profile_of_row.ravel()
-                ]
+                total_costs[j] += rank_costs[n_ones_index.ravel(), label, profile_of_row.ravel()]
         n_ones_before += label
     return total_costs
 
 
 def _rank_distribution(draw_distribution: SampleDistribution, n_rows: int) -> RankDistribution:
     return (
-        Subsets(n_rows, draw_distribution.size)
+        SubsetRankDistribution(n_rows, draw_distribution.size)
         if draw_distribution.kind == "subsets"
-        else Bootstraps(n_rows, draw_distribution.size)
+        else BootstrapRankDistribution(n_rows, draw_distribution.size)
     )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from truerisk.core.registry import entries_of_table
+from truerisk.core.registry import parse_registry_table
 
-FORMS = entries_of_table(
+CLOSED_FORMS = parse_registry_table(
     "truerisk.engines.preparation.closed",
     """
     sklearn.preprocessing:StandardScaler  scaling:standard

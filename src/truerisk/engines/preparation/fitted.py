@@ -18,150 +18,158 @@ from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.registry import is_present
 from truerisk.data.data import Data
-from truerisk.engines.preparation import FORMS
+from truerisk.engines.preparation import CLOSED_FORMS
 from truerisk.engines.prepared import (
-    Begin,
-    BegunSteps,
-    OwnArithmetic,
+    FittedTransformers,
+    LearnerFitNeeded,
+    StepFitter,
     fit_and_transform,
     has_drawn_numbers,
 )
 
 if TYPE_CHECKING:
-    from truerisk.engines.preparation.closed.first_steps import Closed
+    from truerisk.engines.preparation.closed.first_steps import ClosedOutput
 
-Read = TypeVar("Read", bound=Any)
+ConvertedTable = TypeVar("ConvertedTable", bound=Any)
 
 CLOSED_FORMS_MODULE = "truerisk.engines.preparation.closed.first_steps"
 ALL_TEST_SETS = -1  # Number of a test set that stands for all test sets of a fit at once.
-RELATIVE_ROUNDING = 1e-9  # Copies of a row may differ by this share of a column's range.
+COPY_TOLERANCE = 1e-9  # Copies of a row may differ by this share of a column's range.
 
 
 @frozen(eq=False)
 class _FittedSteps:
     """Fitted preprocessing steps of one fit, which no other fit shares."""
 
-    fitted: list[Any]
-    table: Any
+    transformers: list[Any]
+    train_table: Any
 
-    def test_table(self, number: int, X: Any) -> Any:
-        for step in self.fitted:
+    def transform_test_set(self, number: int, X: Any) -> Any:
+        for step in self.transformers:
             X = step.transform(X)
         return X
 
 
-def fitted_steps(
+def fit_preprocessing_steps(
     preparation: Any,
     data: Data,
-    train: tuple[np.ndarray, np.ndarray | None],
+    rows_and_counts: tuple[np.ndarray, np.ndarray | None],
     y: np.ndarray,
     test_sets: Sequence[np.ndarray],
-    convert: Callable[[Any], Read],
-    begin: Begin | None = None,
-) -> tuple[Read, list[Read]]:
+    convert: Callable[[Any], ConvertedTable],
+    step_fitter: StepFitter | None = None,
+) -> tuple[ConvertedTable, list[ConvertedTable]]:
     """Return the transformed training set, each row once, and the transformed test sets.
 
-    `convert` converts each of these tables. `train` holds rows and their multiplicities (None: once
-    each); the steps are fitted on all copies. `y` are their codes or targets. The first steps with
-    a closed form are not fitted, and the others are looked up with `begin`, which may know some of
-    them for this training set. If steps drew random numbers, or return other rows than they were
-    given, OwnArithmetic is raised, since the learner's own fit is needed.
+    `convert` converts each of these tables. `rows_and_counts` holds rows and their multiplicities
+    (None: once each); the steps are fitted on all copies. `y` are their codes or targets. The first
+    steps with a closed form are not fitted, and the others are looked up with `step_fitter`, which
+    may know some of them for this training set. If steps drew random numbers, or return other rows
+    than they were given, LearnerFitNeeded is raised, since the learner's own fit is needed.
     """
-    rows, copies = train
-    row_copies = rows if copies is None else np.repeat(rows, copies)
+    rows, row_counts = rows_and_counts
+    repeated_rows = rows if row_counts is None else np.repeat(rows, row_counts)
     (targets,) = data.targets(y if data.classes is None else data.classes[y])
-    targets = targets if copies is None else np.repeat(targets, copies, axis=0)
-    joined_sets = _join_test_sets(preparation, test_sets)
-    begun_steps, test_tables = _fit_after_closed(
-        preparation, data, row_copies, targets, joined_sets, begin
+    targets = targets if row_counts is None else np.repeat(targets, row_counts, axis=0)
+    joined_test_sets = _join_test_sets(preparation, test_sets)
+    fitted_transformers, test_tables = _fit_remaining_steps(
+        preparation, data, repeated_rows, targets, joined_test_sets, step_fitter
     )
-    X = convert(begun_steps.table)
-    if has_drawn_numbers(begun_steps.fitted, len(row_copies)):
-        raise OwnArithmetic("drawn at random")
-    if copies is not None and len(X) == len(row_copies):
-        distinct_rows = X[np.concatenate([[0], np.cumsum(copies)[:-1]])]
-        if isinstance(X, np.ndarray) and not _are_copies(
-            X, np.repeat(distinct_rows, copies, axis=0)
+    X = convert(fitted_transformers.train_table)
+    if has_drawn_numbers(fitted_transformers.transformers, len(repeated_rows)):
+        raise LearnerFitNeeded("drawn at random")
+    if row_counts is not None and len(X) == len(repeated_rows):
+        distinct_rows = X[np.concatenate([[0], np.cumsum(row_counts)[:-1]])]
+        if isinstance(X, np.ndarray) and not _are_nearly_equal(
+            X, np.repeat(distinct_rows, row_counts, axis=0)
         ):
-            raise OwnArithmetic("a row and its copy made unequal by rounding")
+            raise LearnerFitNeeded("a row and its copy made unequal by rounding")
         X = distinct_rows
-    are_joined = len(joined_sets) < len(test_sets)
-    test_set_numbers = [ALL_TEST_SETS] if are_joined else range(len(joined_sets))
+    are_joined = len(joined_test_sets) < len(test_sets)
+    test_set_numbers = [ALL_TEST_SETS] if are_joined else range(len(joined_test_sets))
     converted_tables = [
-        convert(begun_steps.test_table(test_set_number, test_table))
+        convert(fitted_transformers.transform_test_set(test_set_number, test_table))
         for test_set_number, test_table in zip(test_set_numbers, test_tables, strict=True)
     ]
-    if [len(X), *map(len, converted_tables)] != [len(rows), *map(len, joined_sets)]:
-        raise OwnArithmetic("other rows than it was given")
+    if [len(X), *map(len, converted_tables)] != [len(rows), *map(len, joined_test_sets)]:
+        raise LearnerFitNeeded("other rows than it was given")
     return X, _split_test_sets(converted_tables[0], test_sets) if are_joined else converted_tables
 
 
-def _are_copies(X: np.ndarray, copies: np.ndarray) -> bool:
+def _are_nearly_equal(X: np.ndarray, copied_rows: np.ndarray) -> bool:
     """Return True if copies of a row are equal up to the last digits of their columns.
 
     Copies differ by more if a column holds nothing but rounding errors, such as a component beyond
     the rank.
     """
     with np.errstate(invalid="ignore"):
-        return not (np.abs(X - copies) > RELATIVE_ROUNDING * np.ptp(X, axis=0)).any()
+        return not (np.abs(X - copied_rows) > COPY_TOLERANCE * np.ptp(X, axis=0)).any()
 
 
-def _fit_after_closed(
+def _fit_remaining_steps(
     preparation: Any,
     data: Data,
-    row_copies: np.ndarray,
+    repeated_rows: np.ndarray,
     targets: np.ndarray,
     test_sets: Sequence[np.ndarray],
-    begin: Begin | None,
-) -> tuple[BegunSteps, list[Any]]:
+    step_fitter: StepFitter | None,
+) -> tuple[FittedTransformers, list[Any]]:
     """Fit the steps after those with a closed form; return them and their input for test rows."""
     from sklearn.base import clone
 
-    closed_output = _closed_steps(preparation, data, row_copies, targets, test_sets)
-    n_closed = 0 if closed_output is None else closed_output.n_steps
-    table = data.rows(row_copies) if closed_output is None else closed_output.table
+    closed_output = _fit_closed_steps(preparation, data, repeated_rows, targets, test_sets)
+    n_closed_steps = 0 if closed_output is None else closed_output.n_steps
+    table = data.rows(repeated_rows) if closed_output is None else closed_output.training_table
     test_tables = (
         [data.rows(test_rows) for test_rows in test_sets]
         if closed_output is None
-        else closed_output.tests
+        else closed_output.test_tables
     )
-    remaining_steps = preparation.steps[n_closed:]
-    if begin is not None and remaining_steps:
-        return begin(n_closed, table, targets), test_tables
+    remaining_steps = preparation.steps[n_closed_steps:]
+    if step_fitter is not None and remaining_steps:
+        return step_fitter(n_closed_steps, table, targets), test_tables
     steps = [clone(step) for _, step in remaining_steps]
     for step in steps:
         table = fit_and_transform(step, table, targets)
     return _FittedSteps(steps, table), test_tables
 
 
-def _closed_steps(
-    preparation: Any, data: Data, train: np.ndarray, y: np.ndarray, test_sets: Sequence[np.ndarray]
-) -> Closed | None:
+def _fit_closed_steps(
+    preparation: Any,
+    data: Data,
+    train_rows: np.ndarray,
+    y: np.ndarray,
+    test_sets: Sequence[np.ndarray],
+) -> ClosedOutput | None:
     """Return the output of the first steps with a closed form, or None if there are none.
 
     The closed forms are imported only if the first step is of a class that has one.
     """
-    is_known = CLOSED_FORMS_MODULE in sys.modules or is_exactly(preparation.steps[0][1], *FORMS)
-    if not is_known or not is_present(CLOSED_FORMS_MODULE):
+    may_have_closed_form = CLOSED_FORMS_MODULE in sys.modules or is_exactly(
+        preparation.steps[0][1], *CLOSED_FORMS
+    )
+    if not may_have_closed_form or not is_present(CLOSED_FORMS_MODULE):
         return None
-    from truerisk.engines.preparation.closed.first_steps import closed_steps
+    from truerisk.engines.preparation.closed.first_steps import fit_closed_steps
 
-    return closed_steps(preparation, data, train, y, test_sets)
+    return fit_closed_steps(preparation, data, train_rows, y, test_sets)
 
 
 def _join_test_sets(preparation: Any, test_sets: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
     """Return the test sets, joined to one if rows are transformed independently of each other."""
-    if len(test_sets) < 2 or not all(is_by_rows(step) for _, step in preparation.steps):
+    if len(test_sets) < 2 or not all(is_rowwise(step) for _, step in preparation.steps):
         return test_sets
     return [np.concatenate(test_sets)]
 
 
-def _split_test_sets(joined_table: Read, test_sets: Sequence[np.ndarray]) -> list[Read]:
+def _split_test_sets(
+    joined_table: ConvertedTable, test_sets: Sequence[np.ndarray]
+) -> list[ConvertedTable]:
     row_ends = np.cumsum([0, *map(len, test_sets)])
     return [joined_table[slice(*start_and_end)] for start_and_end in pairwise(row_ends)]
 
 
-CELLS = tuple(
+ROWWISE_CLASSES = tuple(
     f"sklearn.{class_name}"
     for class_name in (
         "preprocessing:StandardScaler",
@@ -183,20 +191,20 @@ SUBSTEP_PARAMETERS = {  # For each composite step, this is the parameter that li
     "sklearn.pipeline:FeatureUnion": "transformer_list",
     "sklearn.compose:ColumnTransformer": "transformers",
 }
-STEP_WORDS = ("passthrough", "drop", None)
+NON_ESTIMATOR_STEPS = ("passthrough", "drop", None)
 
 
-def is_by_rows(step: Any) -> bool:
+def is_rowwise(step: Any) -> bool:
     """Return True if the step transforms each row in the same way whichever rows accompany it.
 
     The step and all its substeps must be exactly of the classes in CELLS and SUBSTEP_PARAMETERS.
     """
     if step is None or isinstance(step, str):
-        return step in STEP_WORDS
-    if is_exactly(step, *CELLS):
+        return step in NON_ESTIMATOR_STEPS
+    if is_exactly(step, *ROWWISE_CLASSES):
         return True
     return any(is_exactly(step, class_path) for class_path in SUBSTEP_PARAMETERS) and all(
-        map(is_by_rows, _substeps(step))
+        map(is_rowwise, _substeps(step))
     )
 
 

@@ -16,8 +16,8 @@ from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.data.rows import take_columns
-from truerisk.engines.running.doors import chances_of_intervals
-from truerisk.plan.answers import code_type
+from truerisk.engines.running.doors import interval_probabilities
+from truerisk.plan.answers import class_code_dtype
 from truerisk.plan.plan import Plan
 
 
@@ -25,23 +25,25 @@ from truerisk.plan.plan import Plan
 class RowsToPredict:
     """Rows for which a fitted model has to predict, with their targets and sample weights.
 
-    `test_set` is the number of the test set in the plan. `copy_of` is given if the rows are
-    training rows, each of which has to be predicted without itself: `copy_of[i]` is the test row of
-    which training row i is a copy.
+    `test_set` is the number of the test set in the plan. `original_rows` is given if the rows are
+    training rows, each of which has to be predicted without itself: `original_rows[i]` is the test
+    row of which training row i is a copy.
     """
 
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
     test_set: int = -1
-    copy_of: np.ndarray | None = None
+    original_rows: np.ndarray | None = None
 
     @classmethod
     def from_plan(cls, data: Data, plan: Plan, test_set: int) -> RowsToPredict:
         """Collect the rows of a test set of the plan, at other points if its `Extra` moves them."""
         rows, _ = plan.test_rows(test_set)
         plan_extra = plan.extra
-        original_rows = None if plan_extra is None else plan_extra.copies(plan, test_set)
+        original_rows = (
+            None if plan_extra is None else plan_extra.positions_in_test_set(plan, test_set)
+        )
         X = data.rows(rows)
         if plan_extra is not None:
             X = plan_extra.moved_points(X, test_set, rows)
@@ -52,12 +54,14 @@ class RowsToPredict:
         return replace(self, X=take_columns(self.X, columns))
 
 
-def test_sets_of(
+def collect_test_sets(
     data: Data, plan: Plan, test_sets: np.ndarray, columns: np.ndarray | None
 ) -> list[RowsToPredict]:
     """Collect the rows of the plan's test sets with these numbers, just before a model predicts."""
-    row_sets = [RowsToPredict.from_plan(data, plan, int(q)) for q in test_sets]
-    return row_sets if columns is None else [test.with_columns(columns) for test in row_sets]
+    row_sets = [RowsToPredict.from_plan(data, plan, int(test_set)) for test_set in test_sets]
+    return (
+        row_sets if columns is None else [test_rows.with_columns(columns) for test_rows in row_sets]
+    )
 
 
 def predict_all_rows(model: Any, data: Data, request: Request) -> Any:
@@ -78,13 +82,13 @@ def _predict_by_response(
     model: Any, data: Data, test_rows: RowsToPredict, request: Request
 ) -> np.ndarray:
     if request.response == "label":
-        return class_codes_of(model.predict(test_rows.X), data)
+        return encode_predicted_labels(model.predict(test_rows.X), data)
     if request.response == "value":
         if data.task == "survival":
             return _risks(model, test_rows)
-        return predictions_like_y(model.predict(test_rows.X), test_rows.y.shape)
+        return reshape_like_y(model.predict(test_rows.X), test_rows.y.shape)
     if request.response == "probability" and data.task == "survival":
-        return chances_of_intervals(model, test_rows.X, np.array(data.horizons))
+        return interval_probabilities(model, test_rows.X, np.array(data.horizons))
     if request.response == "probability":
         return _probabilities(model, data, test_rows)
     return _positive_scores(model, data, test_rows)
@@ -106,12 +110,12 @@ def _probabilities(model: Any, data: Data, test_rows: RowsToPredict) -> np.ndarr
             f"scores of probabilities need: leave them out ({mention('scoring', 'zero-one')}), use "
             "a model with predict_proba, or CalibratedClassifierCV around this one."
         )
-    return checked_probabilities(*_proba_arguments(model, data, test_rows))
+    return check_probabilities(*_proba_arguments(model, data, test_rows))
 
 
 def _risks(model: Any, test_rows: RowsToPredict) -> np.ndarray:
     """Return a survival model's predicted risks; predicted survival times are negated."""
-    risks = predictions_like_y(model.predict(test_rows.X), test_rows.y.shape[:1])
+    risks = reshape_like_y(model.predict(test_rows.X), test_rows.y.shape[:1])
     learner = Family(getattr(model, "best_estimator_", model)).last
     return risks if getattr(learner, "_predict_risk_score", True) else -risks
 
@@ -125,7 +129,7 @@ def _proba_arguments(
             "the model has predict_proba and no classes_, so that the class of each column is not "
             "known: set classes_ in fit"
         )
-    class_codes = codes_of_classes(model.classes_, data)
+    class_codes = encode_classes(model.classes_, data)
     return model.predict_proba(test_rows.X), class_codes, len(test_rows.y), data.n_classes
 
 
@@ -145,7 +149,7 @@ def _positive_scores(model: Any, data: Data, test_rows: RowsToPredict) -> np.nda
         scores = real_array(model.decision_function(test_rows.X)).ravel()
         return -scores if _has_reversed_classes(model, data) else scores
     if hasattr(model, "predict_proba"):
-        return with_all_class_columns(*_proba_arguments(model, data, test_rows))[:, 1]
+        return expand_to_all_classes(*_proba_arguments(model, data, test_rows))[:, 1]
     raise Refusal(
         f"{_learner_name(model)} gives neither decision values nor probabilities: loss 'auc' has "
         f"nothing to rank by; use {mention('scoring', 'zero-one')}."
@@ -155,10 +159,10 @@ def _positive_scores(model: Any, data: Data, test_rows: RowsToPredict) -> np.nda
 def _has_reversed_classes(model: Any, data: Data) -> bool:
     """Return True if the model's decision values are for the first class of y, not the second."""
     classes = getattr(model, "classes_", None)
-    return classes is not None and codes_of_classes(classes, data).tolist() == [1, 0]
+    return classes is not None and encode_classes(classes, data).tolist() == [1, 0]
 
 
-KINDS = {"U": "texts", "S": "bytes", **dict.fromkeys("biuf", "numbers")}
+LABEL_KINDS = {"U": "texts", "S": "bytes", **dict.fromkeys("biuf", "numbers")}
 """Map NumPy's dtype kinds to the kind of label; object arrays may hold labels of any kind."""
 
 
@@ -171,7 +175,7 @@ def refuse_wrong_length(n_predictions: int, n_rows: int) -> None:
         raise ValueError(f"the model gave {n_predictions} answers for {n_rows} rows")
 
 
-def class_codes_of(labels: Any, data: Data) -> np.ndarray:
+def encode_predicted_labels(labels: Any, data: Data) -> np.ndarray:
     """Return the class codes of predicted labels; warn of labels that are not in y, coded as −1.
 
     Raise ValueError if a label is of another kind than those of y (a string where y holds numbers,
@@ -185,15 +189,16 @@ def class_codes_of(labels: Any, data: Data) -> np.ndarray:
     unknown_labels = labels[class_codes < 0].tolist()
     if unknown_labels:
         quoted_labels = _quote_labels(data)
-        first_unknown = escape_and_truncate(repr(unknown_labels[0]), 40)
+        first_unknown_label = escape_and_truncate(repr(unknown_labels[0]), 40)
         if not all(_are_same_kind(label, data.label(0)) for label in unknown_labels):
             raise ValueError(
-                f"the model predicted {first_unknown}, which is no label as y has them "
+                f"the model predicted {first_unknown_label}, which is no label as y has them "
                 f"({quoted_labels}): let it predict the labels that it is fitted on"
             )
         warn(
             f"the model predicted labels that y does not hold ({quoted_labels}), the first "
-            f"{first_unknown}, for {len(unknown_labels)} of {len(labels)} rows: each counts as "
+            f"{first_unknown_label}, for {len(unknown_labels)} of {len(labels)} rows: each counts "
+            "as "
             "wrong.",
             TrueRiskWarning,
         )
@@ -201,15 +206,17 @@ def class_codes_of(labels: Any, data: Data) -> np.ndarray:
 
 
 def _find_codes(labels: np.ndarray, data: Data) -> np.ndarray:
-    label_kinds = {KINDS.get(array.dtype.kind, "") for array in (labels, data.class_labels)} - {""}
+    label_kinds = {
+        LABEL_KINDS.get(array.dtype.kind, "") for array in (labels, data.class_labels)
+    } - {""}
     if len(label_kinds) > 1:  # Older releases of NumPy warn when they compare strings with numbers.
-        return np.full(len(labels), -1, dtype=code_type(data.n_classes))
+        return np.full(len(labels), -1, dtype=class_code_dtype(data.n_classes))
     try:
         class_positions = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
     except TypeError:  # The predicted labels cannot be ordered among the labels of y.
-        return np.full(len(labels), -1, dtype=code_type(data.n_classes))
-    is_label = data.class_labels[class_positions] == labels
-    return np.where(is_label, class_positions, -1).astype(code_type(data.n_classes))
+        return np.full(len(labels), -1, dtype=class_code_dtype(data.n_classes))
+    is_known_label = data.class_labels[class_positions] == labels
+    return np.where(is_known_label, class_positions, -1).astype(class_code_dtype(data.n_classes))
 
 
 def _are_same_kind(label: Any, known_label: Any) -> bool:
@@ -224,7 +231,7 @@ def _quote_labels(data: Data) -> str:
     return escape_and_truncate(", ".join(labels) + (", ..." if data.n_classes > 3 else ""), 60)
 
 
-def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
+def encode_classes(classes: Any, data: Data) -> np.ndarray:
     """Return the codes of a model's `classes_`, −1 for a class that y does not hold.
 
     Raise ValueError if y holds none of the model's classes.
@@ -240,14 +247,14 @@ def codes_of_classes(classes: Any, data: Data) -> np.ndarray:
     return class_codes
 
 
-def checked_probabilities(
+def check_probabilities(
     raw_probabilities: Any, class_codes: np.ndarray, n_rows: int, n_classes: int
 ) -> np.ndarray:
     """Return the `predict_proba` output with a column for each class of y, after checks.
 
     Raise ValueError for numbers outside [0, 1]; warn of rows that do not sum to 1.
     """
-    probabilities_by_class = with_all_class_columns(
+    probabilities_by_class = expand_to_all_classes(
         raw_probabilities, class_codes, n_rows, n_classes
     )
     raw_table, tolerance = (
@@ -278,7 +285,7 @@ def checked_probabilities(
     return probabilities_by_class
 
 
-def with_all_class_columns(
+def expand_to_all_classes(
     raw_probabilities: Any, class_codes: np.ndarray, n_rows: int, n_classes: int
 ) -> np.ndarray:
     """Return the `predict_proba` output with a column for each class of y; unseen classes get 0."""
@@ -299,7 +306,7 @@ def _sum_tolerance(dtype: np.dtype[Any]) -> float:
     return float(np.sqrt(np.finfo(dtype if dtype.kind == "f" else np.float64).eps))
 
 
-def predictions_like_y(predictions: Any, shape: tuple[int, ...]) -> np.ndarray:
+def reshape_like_y(predictions: Any, shape: tuple[int, ...]) -> np.ndarray:
     """Return predictions in the shape of y; only axes of length one may be added or removed.
 
     Raise ValueError if the number of predictions, or their shape, differs from that of y.

@@ -15,13 +15,13 @@ import numpy as np
 
 from truerisk.contracts import Method
 from truerisk.core.errors import Refusal
-from truerisk.core.family import Family, tuned_estimator_of
+from truerisk.core.family import Family, get_tuned_estimator
 from truerisk.core.identity import is_a
 from truerisk.data.rows import n_rows, take_rows
 from truerisk.plan.plan import Plan
 
 LEAVE_ONE_OUT_LEARNERS = ("sklearn.linear_model:RidgeCV", "sklearn.linear_model:RidgeClassifierCV")
-REMEDY = (
+CV_ADVICE = (
     "Use cv=5, say, or tune it by HonestSearchCV(outer=...) or "
     "tr.methods.Nested(outer=tr.methods.Bootstrap(...))."
 )
@@ -31,7 +31,7 @@ class _DistinctRowSplitter:
     """Splitter that applies another `cv` to distinct rows, and keeps copies of a row together."""
 
     def __init__(self, cv: Any, original_rows: np.ndarray, is_for_classes: bool) -> None:
-        self.cv, self.copy_of, self.is_for_classes = cv, original_rows, is_for_classes
+        self.cv, self.original_rows, self.is_for_classifier = cv, original_rows, is_for_classes
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         if X is None:
@@ -43,19 +43,21 @@ class _DistinctRowSplitter:
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         from sklearn.model_selection import check_cv
 
-        if n_rows(X) != len(self.copy_of):
+        if n_rows(X) != len(self.original_rows):
             raise ValueError(
-                f"{n_rows(X)} rows are to be split, and the sample has {len(self.copy_of)}: a step "
+                f"{n_rows(X)} rows are to be split, and the sample has {len(self.original_rows)}: "
+                "a step "
                 "before changed them, so that copies of a row cannot be kept together: put the "
                 "search around the pipeline, or use a method without copies, such as '10-fold'"
             )
-        _, first_copies = np.unique(self.copy_of, return_index=True)
+        _, first_copies = np.unique(self.original_rows, return_index=True)
         distinct_y = None if y is None else take_rows(y, first_copies)
         distinct_groups = None if groups is None else take_rows(groups, first_copies)
-        cv = check_cv(self.cv, distinct_y, classifier=self.is_for_classes)
+        cv = check_cv(self.cv, distinct_y, classifier=self.is_for_classifier)
         for split in cv.split(take_rows(X, first_copies), distinct_y, distinct_groups):
             train, test = (
-                np.flatnonzero(np.isin(self.copy_of, distinct_rows)) for distinct_rows in split
+                np.flatnonzero(np.isin(self.original_rows, distinct_rows))
+                for distinct_rows in split
             )
             yield train, test
 
@@ -69,13 +71,15 @@ def keep_copies_together(model: Any, original_rows: np.ndarray) -> dict[str, Any
 
     params = model.get_params(deep=True)
     cv_names = _cv_to_replace(params, model)
-    _refuse_splits_in_splits(params, model, cv_names)
+    _refuse_nested_cv(params, model, cv_names)
     for name in cv_names:
-        owner = _parameter_owner(params, model, name)
-        _refuse_unusable_cv(owner, params[name])
-        is_for_classes = is_classifier(owner) or is_classifier(tuned_estimator_of(owner))
+        cv_estimator = _parameter_owner(params, model, name)
+        _refuse_unusable_cv(cv_estimator, params[name])
+        is_for_classifier = is_classifier(cv_estimator) or is_classifier(
+            get_tuned_estimator(cv_estimator)
+        )
         model.set_params(
-            **{name: _DistinctRowSplitter(params[name], original_rows, is_for_classes)}
+            **{name: _DistinctRowSplitter(params[name], original_rows, is_for_classifier)}
         )
     family = Family(model)
     return (
@@ -85,7 +89,7 @@ def keep_copies_together(model: Any, original_rows: np.ndarray) -> dict[str, Any
     )
 
 
-def _refuse_splits_in_splits(params: dict[str, Any], model: Any, cv_names: list[str]) -> None:
+def _refuse_nested_cv(params: dict[str, Any], model: Any, cv_names: list[str]) -> None:
     """Raise Refusal for a `cv` within a `cv`: the inner one cannot know which rows are copies."""
     for outer_name in cv_names:
         prefix = outer_name[: -len("cv")]
@@ -100,18 +104,20 @@ def _refuse_splits_in_splits(params: dict[str, Any], model: Any, cv_names: list[
             )
 
 
-def _refuse_unusable_cv(owner: Any, cv: Any) -> None:
+def _refuse_unusable_cv(cv_estimator: Any, cv: Any) -> None:
     """Raise Refusal for a learner whose `cv` cannot be applied to the distinct rows."""
-    owner_name = type(owner).__name__
-    if cv is None and is_a(owner, *LEAVE_ONE_OUT_LEARNERS):
+    estimator_name = type(cv_estimator).__name__
+    if cv is None and is_a(cv_estimator, *LEAVE_ONE_OUT_LEARNERS):
         raise Refusal(
-            f"{owner_name} without cv leaves out one row at a time and would keep its copies in a "
-            f"bootstrap sample: it would choose wrongly. {REMEDY}"
+            f"{estimator_name} without cv leaves out one row at a time and would keep its copies "
+            "in a "
+            f"bootstrap sample: it would choose wrongly. {CV_ADVICE}"
         )
     if not (cv is None or hasattr(cv, "split") or isinstance(cv, int | np.integer)):
         raise Refusal(
-            f"cv={str(cv)[:60]} of {owner_name} does not say how to split the distinct rows of a "
-            f"bootstrap sample, and copies of a row would be on both sides. {REMEDY}"
+            f"cv={str(cv)[:60]} of {estimator_name} does not say how to split the distinct rows of "
+            "a "
+            f"bootstrap sample, and copies of a row would be on both sides. {CV_ADVICE}"
         )
 
 
@@ -139,8 +145,10 @@ def _cv_to_replace(params: dict[str, Any], model: Any) -> list[str]:
     """
 
     def keeps_groups(name: str) -> bool:
-        takes_copies = hasattr(_parameter_owner(params, model, name), "copies_as_groups")
-        return takes_copies and (params[name] is None or isinstance(params[name], str | Method))
+        accepts_copy_groups = hasattr(_parameter_owner(params, model, name), "copies_as_groups")
+        return accepts_copy_groups and (
+            params[name] is None or isinstance(params[name], str | Method)
+        )
 
     cv_names = (name for name in params if name.rpartition("__")[2] == "cv")
     return sorted(name for name in cv_names if params[name] != "prefit" and not keeps_groups(name))

@@ -41,13 +41,20 @@ def event_probabilities_by_interval(model: Any, X: Any, horizons: np.ndarray) ->
         survival_rows.append(
             curve(np.clip(horizons, first_time, math.inf if last_time is None else last_time))
         )
-    survival = real_array(survival_rows)
-    values_outside = survival[
-        (survival < -PROBABILITY_TOLERANCE) | (survival > 1 + PROBABILITY_TOLERANCE)
+    survival_probabilities = real_array(survival_rows)
+    invalid_probabilities = survival_probabilities[
+        (survival_probabilities < -PROBABILITY_TOLERANCE)
+        | (survival_probabilities > 1 + PROBABILITY_TOLERANCE)
     ]
-    if len(values_outside):
+    if len(invalid_probabilities):
         raise ValueError(
-            f"a curve of survival gave {values_outside[0]:.4g}, and chances lie in [0, 1]"
+            f"a curve of survival gave {invalid_probabilities[0]:.4g}, and chances lie in [0, 1]"
         )
-    padded_survival = np.column_stack([np.ones(len(survival)), survival, np.zeros(len(survival))])
+    padded_survival = np.column_stack(
+        [
+            np.ones(len(survival_probabilities)),
+            survival_probabilities,
+            np.zeros(len(survival_probabilities)),
+        ]
+    )
     return -np.diff(padded_survival)[:, ::-1]

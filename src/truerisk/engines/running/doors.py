@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from truerisk.core.family import Family
-from truerisk.core.identity import entry_of
+from truerisk.core.identity import find_class_entry
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from truerisk.engines.prepared import Begin
+    from truerisk.engines.prepared import StepFitter
     from truerisk.engines.running.shared_steps import FittedStepTree, FittedStepTrees, SharedSteps
 
 SQUARE_MATRIX_LEARNERS = {
@@ -33,7 +33,7 @@ SQUARE_MATRIX_LEARNERS = {
 
 def refuse_too_large(family: Family, data: Data, plan: Plan | None = None) -> None:
     """Raise Refusal if a matrix that the learner allocates does not fit into memory."""
-    size_rule = entry_of(family.last, SQUARE_MATRIX_LEARNERS)
+    size_rule = find_class_entry(family.last, SQUARE_MATRIX_LEARNERS)
     if size_rule is not None:
         check_present("truerisk.engines.running.memory")
         from truerisk.engines.running import memory
@@ -41,7 +41,7 @@ def refuse_too_large(family: Family, data: Data, plan: Plan | None = None) -> No
         memory.refuse_too_large(size_rule, family, data, plan)
 
 
-def copies() -> ModuleType:
+def copies_module() -> ModuleType:
     """Return the module that keeps copies of a row together in samples with repeated rows."""
     check_present("truerisk.engines.running.copies")
     from truerisk.engines.running import copies
@@ -49,7 +49,7 @@ def copies() -> ModuleType:
     return copies
 
 
-def several_scores() -> ModuleType:
+def several_scores_module() -> ModuleType:
     """Return the module that computes several scores from one prediction of a model."""
     check_present("truerisk.engines.running.several_scores")
     from truerisk.engines.running import several_scores
@@ -57,7 +57,7 @@ def several_scores() -> ModuleType:
     return several_scores
 
 
-def chances_of_intervals(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
+def interval_probabilities(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
     """Return each row's event probability in each interval between horizons, the latest first."""
     check_present("truerisk.engines.running.curves_in_time")
     from truerisk.engines.running import curves_in_time
@@ -79,18 +79,18 @@ def shared_steps_of_family(
     """Return the pipeline steps that the candidates of one fit share, or None if there are none."""
     if not family.is_piped or (n_candidates < 2 and step_tree is None):
         return None
-    shared_by_candidates: SharedSteps | None = shared_steps().SharedSteps.from_family(
+    shared_pipeline_steps: SharedSteps | None = shared_steps().SharedSteps.from_family(
         family, data, n_candidates, step_tree
     )
-    return shared_by_candidates
+    return shared_pipeline_steps
 
 
-def known_steps(
+def known_steps_finder(
     step_trees: FittedStepTrees | None, family: Family, steps: Any, candidate: int
-) -> Callable[[Plan, int], Begin | None]:
+) -> Callable[[Plan, int], StepFitter | None]:
     """Return a function that finds the pipeline steps that another family fitted on equal rows."""
     if step_trees is None or steps is None:
         return lambda plan, fit: None
-    steps_of_fit: Callable[[Plan, int], Begin | None]
-    steps_of_fit = shared_steps().known_steps(step_trees, family, steps, candidate)
-    return steps_of_fit
+    find_steps: Callable[[Plan, int], StepFitter | None]
+    find_steps = shared_steps().known_steps(step_trees, family, steps, candidate)
+    return find_steps

@@ -29,7 +29,7 @@ DASK_CLIENT = "distributed:Client"
 DASK_SCHEMES = ("dask://", "dask+tls://")
 
 
-def workers_of(executor: Any) -> int | None:
+def count_workers(executor: Any) -> int | None:
     """Return the number of workers of an executor, or None if fits run in this process.
 
     Return 2 if the number is known only at run time: for a cluster, and for an executor without
@@ -56,13 +56,13 @@ def workers_of(executor: Any) -> int | None:
     return int(getattr(executor, "_max_workers", 0) or 2)
 
 
-def executor_of(n_jobs: Any) -> Any:
+def resolve_executor(n_jobs: Any) -> Any:
     """Return the executor on which fits run, or None for this process.
 
     Numbers have the same meaning as in joblib: 1 is this process, -1 is one worker per core.
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
-        workers_of(n_jobs)  # This call raises UnknownName if the value is not an executor.
+        count_workers(n_jobs)  # This call raises UnknownName if the value is not an executor.
         return n_jobs
     if n_jobs == 0:
         raise UnknownName(
@@ -100,17 +100,17 @@ def open_workers(executor: Any, error_class: type[TrueRiskError]) -> Iterator[Wo
 
     If the workers cannot be reached, the error class `error_class` is raised.
     """
-    n_workers = workers_of(executor)
+    n_workers = count_workers(executor)
     if n_workers is None:
         yield None
     elif _is_cluster(executor):
         check_present("truerisk.engines.workers.dask_cluster")
-        from truerisk.engines.workers.dask_cluster import connected
+        from truerisk.engines.workers.dask_cluster import connect_to_cluster
 
-        with connected(executor, error_class, _idle_clusters.get()) as cluster:
+        with connect_to_cluster(executor, error_class, _idle_clusters.get()) as cluster:
             yield cluster
     else:
-        worker_pool = _worker_module().open_workers_on(executor, n_workers)
+        worker_pool = _worker_module().make_worker_pool(executor, n_workers)
         try:
             yield worker_pool
         finally:
@@ -139,7 +139,7 @@ def run_batches(
         )
         return
     with open_workers(executor, FitFailed) as worker_pool:
-        yield from _worker_module().run_listed(
+        yield from _worker_module().run_known_batches(
             worker_pool, task, shared_arguments, batches, batch_name
         )
 
@@ -166,7 +166,7 @@ def _is_cluster(executor: Any) -> bool:
     return True
 
 
-def one_thread() -> AbstractContextManager[Any]:
+def limit_to_one_thread() -> AbstractContextManager[Any]:
     """Limit BLAS to one thread, so that workers share the cores and rounding is reproducible."""
     from threadpoolctl import threadpool_limits
 

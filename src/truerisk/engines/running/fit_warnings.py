@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.core.errors import BadData, builtin_kind_of, first_line, message_of, warn
+from truerisk.core.errors import BadData, builtin_type_name, describe_error, first_line, warn
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.identity import PIPELINE, is_a
 from truerisk.data.data import Data, columns
-from truerisk.data.targets import as_shown
+from truerisk.data.targets import to_python_scalar
 
 FitWarning = tuple[type[Warning], str]
 
@@ -39,7 +39,10 @@ def collect_warnings() -> Iterator[list[FitWarning]]:
         try:
             yield fit_warnings
         finally:
-            fit_warnings.extend((w.category, str(w.message)) for w in caught_warnings)
+            fit_warnings.extend(
+                (caught_warning.category, str(caught_warning.message))
+                for caught_warning in caught_warnings
+            )
 
 
 class WarningCounts:
@@ -57,54 +60,54 @@ class WarningCounts:
     def add(self, warned: Iterable[FitWarning]) -> None:
         """Add the warnings of one fit to the counts."""
         for category, text in warned:
-            warning_key = category, without_numbers(text)
+            warning_key = category, mask_numbers(text)
             self._texts.setdefault(warning_key, text)
             self._n_occurrences[warning_key] += 1
 
     def issue_all(self, n_fits: int) -> None:
         """Issue each distinct warning once, with the number of fits that caused it."""
         for key, text in self._texts.items():
-            warn(with_count(text, self._n_occurrences[key], n_fits), key[0])
+            warn(append_count(text, self._n_occurrences[key], n_fits), key[0])
 
 
-def without_numbers(text: str) -> str:
+def mask_numbers(text: str) -> str:
     """Replace the numbers in a warning by #, so that repeated warnings have equal texts.
 
-    >>> without_numbers("gap 1.5e-3 after 20 steps")
+    >>> mask_numbers("gap 1.5e-3 after 20 steps")
     'gap # after # steps'
-    >>> without_numbers("best gain: -0.5"), without_numbers("best gain: -inf")
+    >>> mask_numbers("best gain: -0.5"), mask_numbers("best gain: -inf")
     ('best gain: #', 'best gain: -inf')
     """
     return _NUMBER_PATTERN.sub("#", text)
 
 
-def with_count(text: str, n_occurrences: int, n_fits: int) -> str:
+def append_count(text: str, n_occurrences: int, n_fits: int) -> str:
     """Append to a warning's text how often it occurred; if there was one fit, return the text.
 
-    >>> with_count("no convergence", 3, 10)
+    >>> append_count("no convergence", 3, 10)
     'no convergence [3 times in 10 fits]'
     """
     return text if n_fits <= 1 else f"{text} [{n_occurrences} times in {n_fits} fits]"
 
 
-def split_counted(text: str) -> tuple[str, int, int]:
-    """Split a text that `with_count` returned into the warning, its count and the number of fits.
+def split_count(text: str) -> tuple[str, int, int]:
+    """Split a text that `append_count` returned into the warning, its count and the number of fits.
 
     Return (text, 1, 0) for a text without counts.
 
-    >>> split_counted("no convergence [3 times in 10 fits]")
+    >>> split_count("no convergence [3 times in 10 fits]")
     ('no convergence', 3, 10)
     """
     text_match = _COUNTED_TEXT_PATTERN.fullmatch(text)
     return (text_match[1], int(text_match[2]), int(text_match[3])) if text_match else (text, 1, 0)
 
 
-def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
+def failure_reason(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
     """Return why a fit failed, and the name of the error class: BadData if the data are at fault.
 
     `y` holds the targets of the fit's training rows.
     """
-    message = f"{_failing_step(model, error)}{message_of(error)}{_advice(error)}"
+    message = f"{_failing_step(model, error)}{describe_error(error)}{_advice(error)}"
     cell_message = columns().message_on_non_finite_cell(data.X)
     # scikit-learn has no error class for missing values, so the message is searched for them.
     is_about_missing_values = any(
@@ -123,9 +126,11 @@ def reason_of(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tu
     if column_message is not None and _is_about_cells(error):
         return f"{column_message} ({message})", BadData.__name__
     if data.classes is not None and len(np.unique(y)) == 1:
-        only_class = escape_and_truncate(repr(as_shown(y[0])), 40)
-        return f"its training rows hold class {only_class} only ({message})", builtin_kind_of(error)
-    return message, builtin_kind_of(error)
+        only_class = escape_and_truncate(repr(to_python_scalar(y[0])), 40)
+        return f"its training rows hold class {only_class} only ({message})", builtin_type_name(
+            error
+        )
+    return message, builtin_type_name(error)
 
 
 def _failing_step(model: Any, error: BaseException) -> str:

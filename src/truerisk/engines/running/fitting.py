@@ -19,33 +19,33 @@ from truerisk.core.errors import (
     is_failure,
 )
 from truerisk.core.family import Family
-from truerisk.core.formats import params_text
+from truerisk.core.formats import format_params
 from truerisk.core.frozen import frozen
-from truerisk.core.registry import Registry, entries_of_table
+from truerisk.core.registry import Registry, parse_registry_table
 from truerisk.data.data import Data, has_row_entries
 from truerisk.data.rows import copy_if_mutable, n_columns, take_columns, take_rows
 from truerisk.engines.running.answering import (
     RowsToPredict,
+    collect_test_sets,
     predict_rows,
-    test_sets_of,
 )
 from truerisk.engines.running.doors import (
-    copies,
+    copies_module,
     refuse_too_large,
-    several_scores,
+    several_scores_module,
     shared_steps_of_family,
 )
-from truerisk.engines.running.fit_warnings import FitWarning, collect_warnings, reason_of
+from truerisk.engines.running.fit_warnings import FitWarning, collect_warnings, failure_reason
 from truerisk.plan.plan import Plan
-from truerisk.results.finding import without_checks
+from truerisk.results.finding import disable_checks
 
 if TYPE_CHECKING:
     from truerisk.engines.running.asked.asker import ExtraOutputs
     from truerisk.engines.running.shared_steps import FittedSteps, FittedStepTrees, SharedSteps
 
-ASKERS = Registry(
+EXTRA_OUTPUT_HOOKS = Registry(
     "asker",
-    entries_of_table(
+    parse_registry_table(
         "truerisk.engines.running.asked",
         """
     counted  counted:RowCounts  training rows behind an answer
@@ -60,10 +60,12 @@ ASKERS = Registry(
 )
 
 
-def asker_of(plan: Plan) -> ExtraOutputs | None:
+def find_output_hook(plan: Plan) -> ExtraOutputs | None:
     """Return the hook that computes the extra outputs which a plan requests, or None."""
-    asker_name = next((asker_name for asker_name in plan.needs if asker_name in ASKERS), None)
-    return None if asker_name is None else ASKERS.load(asker_name)(plan)
+    hook_name = next(
+        (hook_name for hook_name in plan.needs if hook_name in EXTRA_OUTPUT_HOOKS), None
+    )
+    return None if hook_name is None else EXTRA_OUTPUT_HOOKS.load(hook_name)(plan)
 
 
 Job = tuple[int, list[Any]]
@@ -91,7 +93,7 @@ class FitResult:
     further_answers: tuple[list[Any], ...] = ()
 
 
-def error_of(fit_result: FitResult) -> TrueRiskError:
+def failure_error(fit_result: FitResult) -> TrueRiskError:
     """Return the exception of a failed fit; it is BadData if cells of X are not finite."""
     assert fit_result.failure is not None
     if fit_result.error_name == BadData.__name__:
@@ -122,15 +124,17 @@ def fit_batch(
     """
     fit_function = _fit_and_predict if fit_function is None else fit_function
     test_sets_by_fit, fit_offsets = plan.questions_of
-    fit_results, asker = [], asker_of(plan)
+    fit_results, output_hook = [], find_output_hook(plan)
     for fit, candidates in jobs:
         fitted_steps = (
-            step_trees.trie_for(plan, fit)
+            step_trees.get_step_tree(plan, fit)
             if step_trees is not None and "moves" not in plan.needs
             else None
         )
-        shared_by_candidates = shared_steps_of_family(family, data, len(candidates), fitted_steps)
-        shared_input = replace(_fit_input(data, plan, fit), steps=shared_by_candidates, asker=asker)
+        shared_pipeline_steps = shared_steps_of_family(family, data, len(candidates), fitted_steps)
+        shared_input = replace(
+            _fit_input(data, plan, fit), steps=shared_pipeline_steps, output_hook=output_hook
+        )
         test_sets = test_sets_by_fit[fit_offsets[fit] : fit_offsets[fit + 1]]
         for candidate in candidates:
             candidate_input, training_columns = shared_input.copy(), None
@@ -138,8 +142,8 @@ def fit_batch(
             if isinstance(candidate, int) and family.pairwise[candidate]:
                 training_columns = _training_columns(family, data, plan, fit)
                 candidate_input = candidate_input.with_columns(training_columns)
-            make_test_sets = partial(test_sets_of, data, plan, test_sets, training_columns)
-            with without_checks(), collect_warnings() as collected_warnings:
+            make_test_sets = partial(collect_test_sets, data, plan, test_sets, training_columns)
+            with disable_checks(), collect_warnings() as collected_warnings:
                 fit_result, *further_results = fit_function(
                     family, data, request, candidate_input, make_test_sets, (seed, fit, candidate)
                 )
@@ -162,16 +166,16 @@ class FitInput:
 
     `make_features` creates X at each call, because a model may overwrite its rows (copy=False), and
     because only the rows that the model uses should be held in memory. If any row occurs
-    repeatedly, `copy_of` gives the number of the distinct row of which each training row is a copy.
-    `steps` are the pipeline steps that the candidates of this fit share, or None.
+    repeatedly, `original_rows` gives the number of the distinct row of which each training row is a
+    copy. `steps` are the pipeline steps that the candidates of this fit share, or None.
     """
 
     make_features: Callable[[], Any]
     y: np.ndarray
     params: dict[str, Any]
     fit: int = 0
-    asker: ExtraOutputs | None = None
-    copy_of: np.ndarray | None = None
+    output_hook: ExtraOutputs | None = None
+    original_rows: np.ndarray | None = None
     steps: SharedSteps | None = None
 
     def copy(self) -> FitInput:
@@ -182,7 +186,9 @@ class FitInput:
     @property
     def weights(self) -> np.ndarray | None:
         """Sample weights, or None if none are given."""
-        weight_arrays = [v for name, v in self.params.items() if name.endswith("sample_weight")]
+        weight_arrays = [
+            value for name, value in self.params.items() if name.endswith("sample_weight")
+        ]
         return np.asarray(weight_arrays[0], dtype=np.float64) if weight_arrays else None
 
     def with_columns(self, columns: np.ndarray) -> FitInput:
@@ -200,24 +206,26 @@ def _training_columns(family: Family, data: Data, plan: Plan, fit: int) -> np.nd
             f"{family.name} takes X as a matrix of rows against rows (a Gram matrix, or distances),"
             f" and X has shape {np.shape(data.X)}: give one column for each row."
         )
-    rows, counts = plan.train_rows(fit)
-    return rows if counts is None else np.repeat(rows, counts)
+    rows, row_counts = plan.train_rows(fit)
+    return rows if row_counts is None else np.repeat(rows, row_counts)
 
 
 def _fit_input(data: Data, plan: Plan, fit: int) -> FitInput:
-    rows, counts = plan.train_rows(fit)
+    rows, row_counts = plan.train_rows(fit)
     targets = data.y
     if "flips" in plan.needs and plan.extra is not None:
         targets = plan.extra.labels(fit, targets, data.class_labels)
     original_rows = None
-    if counts is not None:
-        original_rows = np.repeat(np.arange(len(rows)), counts)
+    if row_counts is not None:
+        original_rows = np.repeat(np.arange(len(rows)), row_counts)
         rows = rows[original_rows]
     params = {
         name: take_rows(value, rows) if has_row_entries(value, data.n_rows) else value
         for name, value in data.fit_params.items()
     }
-    return FitInput(partial(data.rows, rows), targets[rows], params, fit, copy_of=original_rows)
+    return FitInput(
+        partial(data.rows, rows), targets[rows], params, fit, original_rows=original_rows
+    )
 
 
 def _fit_and_predict(
@@ -233,20 +241,22 @@ def _fit_and_predict(
         predictions_by_test_set = []
         for test_position, test_rows in enumerate(test_sets):
             predictor = _predictor_for(model, fit_input, test_rows)
-            last_step = predictor, test_rows
+            learner_and_rows = predictor, test_rows
             if fitted_steps is not None and predictor is model:
-                last_step = (
+                learner_and_rows = (
                     model.steps[-1][1],
-                    replace(test_rows, X=fitted_steps.test_table(test_position, test_rows.X)),
+                    replace(
+                        test_rows, X=fitted_steps.transform_test_set(test_position, test_rows.X)
+                    ),
                 )
             predictions_by_test_set.append(
-                _predict_all_requests(request, (predictor, test_rows), last_step, data)
+                _predict_all_requests(request, (predictor, test_rows), learner_and_rows, data)
             )
         predictions, *further_predictions = map(list, zip(*predictions_by_test_set, strict=True))
         extra_outputs = (
             {}
-            if fit_input.asker is None
-            else fit_input.asker.extra_outputs(model, data, fit_input, test_sets)
+            if fit_input.output_hook is None
+            else fit_input.output_hook.extra_outputs(model, data, fit_input, test_sets)
         )
         return {
             "answers": predictions,
@@ -260,26 +270,26 @@ def _fit_and_predict(
 def _predict_all_requests(
     request: Request,
     model_and_rows: tuple[Any, RowsToPredict],
-    last_step: tuple[Any, RowsToPredict],
+    learner_and_rows: tuple[Any, RowsToPredict],
     data: Data,
 ) -> list[Any]:
     """Return a test set's predictions for all requests; call each prediction method only once."""
     requests = request.all_requests
     if len(requests) == 1:
-        return [_predict_request(request, model_and_rows, last_step, data)]
-    scores_module = several_scores()
+        return [_predict_request(request, model_and_rows, learner_and_rows, data)]
+    scores_module = several_scores_module()
     with scores_module.predict_once(
-        *((model, test.X) for model, test in (model_and_rows, last_step))
+        *((model, test_rows.X) for model, test_rows in (model_and_rows, learner_and_rows))
     ):
         predictions_by_request = {
-            i: _predict_request(requests[i], model_and_rows, last_step, data)
+            i: _predict_request(requests[i], model_and_rows, learner_and_rows, data)
             for i in range(len(requests))
             if scores_module.needs_only_predictions(requests[i])
         }
     return [
         predictions_by_request[i]
         if i in predictions_by_request
-        else _predict_request(single_request, model_and_rows, last_step, data)
+        else _predict_request(single_request, model_and_rows, learner_and_rows, data)
         for i, single_request in enumerate(requests)
     ]
 
@@ -287,19 +297,19 @@ def _predict_all_requests(
 def _predict_request(
     request: Request,
     model_and_rows: tuple[Any, RowsToPredict],
-    last_step: tuple[Any, RowsToPredict],
+    learner_and_rows: tuple[Any, RowsToPredict],
     data: Data,
 ) -> Any:
     """Return the learner's predictions for transformed rows; a scorer gets the model and X."""
-    model, test_rows = model_and_rows if request.response == "scored" else last_step
+    model, test_rows = model_and_rows if request.response == "scored" else learner_and_rows
     return predict_rows(model, data, test_rows, request)
 
 
 def _predictor_for(model: Any, fit_input: FitInput, test_rows: RowsToPredict) -> Any:
     """Return the object that predicts a test set: the model, or a stand-in for training rows."""
-    if test_rows.copy_of is None or fit_input.asker is None:
+    if test_rows.original_rows is None or fit_input.output_hook is None:
         return model
-    return fit_input.asker.predictor_for(model, fit_input, test_rows)
+    return fit_input.output_hook.predictor_for(model, fit_input, test_rows)
 
 
 def fit_or_record_failure(
@@ -326,11 +336,11 @@ def fit_or_record_failure(
         model = family.make(candidate, (seed, fit) if family.is_random else None)
         if replaced_params:
             model.set_params(**replaced_params)
-        if fit_input.asker is not None:
-            fit_input.asker.prepare(model, fit_input.fit)
+        if fit_input.output_hook is not None:
+            fit_input.output_hook.prepare(model, fit_input.fit)
         group_params = {}
-        if fit_input.copy_of is not None:
-            group_params = copies().keep_copies_together(model, fit_input.copy_of)
+        if fit_input.original_rows is not None:
+            group_params = copies_module().keep_copies_together(model, fit_input.original_rows)
         fitted_steps = _fit(
             model, candidate, fit_input, data.targets(fit_input.y), group_params | fit_input.params
         )
@@ -342,7 +352,7 @@ def fit_or_record_failure(
         if not is_failure(error):
             raise
         elapsed_seconds = time.perf_counter() - start_time
-        reason, error_name = reason_of(model, data, fit_input.y, error)
+        reason, error_name = failure_reason(model, data, fit_input.y, error)
         return FitResult(
             fit, candidate, [], elapsed_seconds, 0.0, reason, error_name, traceback.format_exc()
         )
@@ -380,30 +390,32 @@ def _fit(
         return None
     learner_name, learner = model.steps[-1]
     learner.fit(
-        fitted_steps.table, y, **{n.removeprefix(f"{learner_name}__"): v for n, v in params.items()}
+        fitted_steps.train_table,
+        y,
+        **{name.removeprefix(f"{learner_name}__"): value for name, value in params.items()},
     )
     return fitted_steps
 
 
-def fitted_on_all(family: Family, candidate: int, data: Data, seed: Any) -> Any:
+def fit_on_all_rows(family: Family, candidate: int, data: Data, seed: Any) -> Any:
     """Return a candidate fitted on all rows, or raise the error of a failed fit."""
     model = None
     refuse_too_large(replace(family, candidates=(family.candidates[candidate],)), data)
     try:
         model = family.make(candidate, seed)
-        with without_checks():
+        with disable_checks():
             model.fit(data.X, *data.targets(data.y), **data.fit_params)
     except TrueRiskError:
         raise
     except BaseException as error:
         if not is_failure(error):
             raise
-        reason, error_name = reason_of(model, data, data.y, error)
+        reason, error_name = failure_reason(model, data, data.y, error)
         failure_sentence = _failure_text(family, candidate, "refit", data.n_rows, data, reason)
         fit_result = FitResult(
             0, candidate, [], 0.0, 0.0, failure_sentence, error_name, traceback.format_exc()
         )
-        raise error_of(fit_result) from error
+        raise failure_error(fit_result) from error
     return model
 
 
@@ -423,7 +435,7 @@ def _failure_sentence(
 def _failure_text(
     family: Family, candidate: int, location: str, n_rows: int, data: Data, reason: str
 ) -> str:
-    params = params_text(family.candidates[candidate])
+    params = format_params(family.candidates[candidate])
     return (
         f"{family.name} ({params}) failed in the {location} on {n_rows} rows "
         f"{_N_COLUMNS_TEXT}{n_columns(data.X)}): {reason}"
@@ -433,6 +445,6 @@ def _failure_text(
 _N_COLUMNS_TEXT = "(n_features="
 
 
-def model_message_of(sentence: str) -> str:
+def extract_model_message(sentence: str) -> str:
     """Return the model's own message, cut from the library's sentence about a failed fit."""
     return sentence.partition(_N_COLUMNS_TEXT)[2].partition("): ")[2]

@@ -11,7 +11,7 @@ import numpy as np
 
 from truerisk.contracts import Request, RunOptions
 from truerisk.core.arguments import mention
-from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, message_of, warn
+from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, describe_error, warn
 from truerisk.core.family import Family
 from truerisk.core.progress import report_progress
 from truerisk.core.registry import check_present
@@ -22,10 +22,10 @@ from truerisk.engines.running.fit_warnings import WarningCounts
 from truerisk.engines.running.fitting import (
     FitResult,
     Job,
-    error_of,
+    failure_error,
     fit_batch,
 )
-from truerisk.plan.answers import Answers, Failure, empty_values, with_extras
+from truerisk.plan.answers import Answers, Failure, add_further_predictions, allocate_predictions
 from truerisk.plan.plan import Plan
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ def run_jobs(
 
     Fits that are in the user's store are not repeated, and new fits are added to it.
     """
-    n_result_rows = len(family) if run.only is None else 1
+    n_result_rows = len(family) if run.candidate_by_fit is None else 1
     if fit_function is None and jobs:  # The learners' own `fit` is called.
         refuse_too_large(family, data, plan)
-    collector = _Collected(data, plan, request, n_result_rows, run.needed)
+    collector = _ResultCollector(data, plan, request, n_result_rows, run.is_needed)
     is_local = run.executor is None
     task = (
-        partial(fit_batch, fit_function=fit_function, step_trees=run.steps)
+        partial(fit_batch, fit_function=fit_function, step_trees=run.step_cache)
         if is_local
         else partial(_run_in_worker, fit_function=fit_function)
     )
@@ -69,17 +69,17 @@ def run_jobs(
         "fits",
         BATCHES_PER_WORKER,
     )
-    if run.needed is not None:
-        n_total_fits = int(run.needed.sum())
+    if run.is_needed is not None:
+        n_total_fits = int(run.is_needed.sum())
     report_progress(0, n_total_fits)
     stored_fits = None
     if run.fit_store is not None and "rules" not in plan.needs:
-        stored_fits = _split_stored(engine, jobs, family, data, plan, request, run)
-        for fit_results in stored_fits.stored_pieces(collector.values):
-            collector.add(fit_results, run.only)
+        stored_fits = _find_stored_fits(engine, jobs, family, data, plan, request, run)
+        for fit_results in stored_fits.stored_results(collector.values):
+            collector.add(fit_results, run.candidate_by_fit)
         jobs, unit_name, batches_per_worker = (
             stored_fits.jobs(),
-            stored_fits.unit,
+            stored_fits.progress_unit,
             BATCHES_PER_WORKER_STORED,
         )
         report_progress(collector.n_fits, n_total_fits, unit_name)
@@ -90,16 +90,16 @@ def run_jobs(
     with closing(batch_results):
         for fit_results in _batch_results(batch_results, run.executor):
             if stored_fits is not None:
-                stored_fits.keep(fit_results)
+                stored_fits.store_results(fit_results)
             last_result = fit_results[-1]
             if stops_at_failure and last_result.failure is not None:
-                raise error_of(last_result)
-            collector.add(fit_results, run.only)
+                raise failure_error(last_result)
+            collector.add(fit_results, run.candidate_by_fit)
             report_progress(collector.n_fits, n_total_fits, unit_name)
     return collector.to_answers(engine, n_total_fits)
 
 
-def _split_stored(engine: str, jobs: list[Job], *context: Any) -> StoredFits:
+def _find_stored_fits(engine: str, jobs: list[Job], *context: Any) -> StoredFits:
     """Return the jobs of a run, divided into those in the store and those that have to run."""
     check_present("truerisk.engines.running.kept_fits")
     from truerisk.engines.running.kept_fits import read_stored_fits
@@ -120,7 +120,7 @@ def _batch_results(
         if executor is None:
             raise
         raise FitFailed(
-            f"the executor cannot run the fits ({message_of(error)}): use another one, or "
+            f"the executor cannot run the fits ({describe_error(error)}): use another one, or "
             f"{mention('n_jobs', None)} to see whether they run in this process."
         ) from error
 
@@ -144,7 +144,7 @@ def _divide_into_batches(
     ]
 
 
-class _Collected:
+class _ResultCollector:
     """Arrays of predictions, filled in from batches of fits that end in any order."""
 
     def __init__(
@@ -157,12 +157,12 @@ class _Collected:
     ) -> None:
         self.plan, self.request = plan, request
         self.values = [
-            empty_values(data, plan, single_request.response, n_candidates)
+            allocate_predictions(data, plan, single_request.response, n_candidates)
             for single_request in request.all_requests
         ]
         self.extra = None
         if plan.extra is not None:
-            self.extra = plan.extra.gather(plan, n_candidates, data.n_classes)
+            self.extra = plan.extra.make_collector(plan, n_candidates, data.n_classes)
         is_requested = (
             np.ones((n_candidates, plan.n_fits), dtype=bool)
             if requested_fits is None
@@ -177,11 +177,11 @@ class _Collected:
 
     def add(self, fit_results: list[FitResult], requested_fits: np.ndarray | None) -> None:
         for fit_result in fit_results:
-            self._add(fit_result, fit_result.candidate if requested_fits is None else 0)
+            self._add_result(fit_result, fit_result.candidate if requested_fits is None else 0)
             self.warned.add(fit_result.warnings)
         self.n_fits += len(fit_results)
 
-    def _add(self, fit_result: FitResult, result_row: int) -> None:
+    def _add_result(self, fit_result: FitResult, result_row: int) -> None:
         test_sets_by_fit, fit_offsets = self.plan.questions_of
         test_sets = test_sets_by_fit[fit_offsets[fit_result.fit] : fit_offsets[fit_result.fit + 1]]
         self.fit_seconds[result_row, fit_result.fit] = fit_result.fit_seconds
@@ -190,27 +190,28 @@ class _Collected:
             self.answered[result_row, test_sets] = False
             self.failures.append(Failure(fit_result.fit, result_row, fit_result.failure))
             return
-        offsets = self.plan.test_offsets
-        by_request = (fit_result.answers, *fit_result.further_answers)
+        test_offsets = self.plan.test_offsets
+        predictions_by_request = (fit_result.answers, *fit_result.further_answers)
         for response, values, predictions in zip(
-            self.request.responses, self.values, by_request, strict=True
+            self.request.responses, self.values, predictions_by_request, strict=True
         ):
             for test_set, test_set_predictions in zip(test_sets, predictions, strict=True):
                 if response == "scored":
                     values[result_row, test_set] = test_set_predictions
                 else:
-                    values[result_row, offsets[test_set] : offsets[test_set + 1]] = (
+                    values[result_row, test_offsets[test_set] : test_offsets[test_set + 1]] = (
                         test_set_predictions
                     )
         if self.extra is not None:
-            self.extra.place(fit_result.fit, result_row, fit_result.extra)
+            self.extra.store_results(fit_result.fit, result_row, fit_result.extra)
 
-    def to_answers(self, engine: str, total: int) -> Answers:
-        self.warned.issue_all(total)
+    def to_answers(self, engine: str, n_total_fits: int) -> Answers:
+        self.warned.issue_all(n_total_fits)
         if self.failures:
             warn(
-                f"{len(self.failures)} of {total} fits failed; their candidates have no risk. "
-                f"The first: {self.failures[0].sentence}",
+                f"{len(self.failures)} of {n_total_fits} fits failed; their candidates have no "
+                "risk. "
+                f"The first: {self.failures[0].message}",
                 FitFailedWarning,
             )
         predictions = Answers(
@@ -222,10 +223,10 @@ class _Collected:
             fit_seconds=self.fit_seconds,
             answer_seconds=self.answer_seconds,
             failures=tuple(sorted(self.failures, key=lambda f: (f.fit, f.candidate))),
-            n_fits=total,
-            extra=None if self.extra is None else self.extra.finished(),
+            n_fits=n_total_fits,
+            extra=None if self.extra is None else self.extra.to_answers(),
         )
-        return with_extras(predictions, self.request.responses, self.values)
+        return add_further_predictions(predictions, self.request.responses, self.values)
 
 
 def _run_in_worker(

@@ -66,15 +66,15 @@ class StoredFits:
     caches: Mapping[CandidateKey, FitCache]
     jobs_to_run: dict[CandidateKey, dict[int, Any]]
 
-    def stored_pieces(self, values: Sequence[np.ndarray]) -> Iterator[list[FitResult]]:
+    def stored_results(self, values: Sequence[np.ndarray]) -> Iterator[list[FitResult]]:
         """Yield the stored predictions of each job, and remove it from the jobs that have to run.
 
         `values` are the arrays to which the predictions will be copied.
         """
         for key, fit_cache in self.caches.items():
             jobs_to_run = self.jobs_to_run[key]
-            for fit, stored_content in fit_cache.stored(frozenset(jobs_to_run)):
-                fit_results = pieces_of(stored_content, fit, key)
+            for fit, stored_content in fit_cache.load_fits(frozenset(jobs_to_run)):
+                fit_results = decode_results(stored_content, fit, key)
                 self._refuse_unsuitable(fit_results, values)
                 del jobs_to_run[fit]
                 yield fit_results
@@ -83,15 +83,15 @@ class StoredFits:
         """Return the jobs that are not in the store, sorted by the number of the fit."""
         remaining_jobs = [
             (fit, candidates)
-            for units_by_fit in self.jobs_to_run.values()
-            for fit, candidates in units_by_fit.items()
+            for candidates_by_fit in self.jobs_to_run.values()
+            for fit, candidates in candidates_by_fit.items()
         ]
         return [
             (fit, [candidates])
             for fit, candidates in sorted(remaining_jobs, key=lambda job: job[0])
         ]
 
-    def keep(self, fit_results: list[FitResult]) -> None:
+    def store_results(self, fit_results: list[FitResult]) -> None:
         """Store the predictions of new fits that did not fail."""
         results_by_model: dict[tuple[int, CandidateKey], list[FitResult]] = {}
         for fit_result in fit_results:
@@ -105,10 +105,10 @@ class StoredFits:
                     for fit_result in model_results
                 )
                 model_results.sort(key=lambda fit_result: key.index(fit_result.candidate))
-                self.caches[key].keep(fit, content_of(model_results), seconds)
+                self.caches[key].save_fit(fit, encode_results(model_results), seconds)
 
     @property
-    def unit(self) -> str:
+    def progress_unit(self) -> str:
         """Unit of the progress display ("fits"), with the number of fits read from the store."""
         n = self.fit_store.n_found
         return f"fits ({n:,} were stored)" if n else "fits"
@@ -128,7 +128,7 @@ class StoredFits:
             ]
             predictions_by_request = (fit_result.answers, *fit_result.further_answers)
             if len(predictions_by_request) != len(values) or not all(
-                _suits_array(*arrays_of_request, test_sizes)
+                _fits_into_array(*arrays_of_request, test_sizes)
                 for arrays_of_request in zip(
                     predictions_by_request, values, self.is_scored, strict=True
                 )
@@ -139,7 +139,7 @@ class StoredFits:
                 )
 
 
-def _suits_array(
+def _fits_into_array(
     predictions: list[Any], values: np.ndarray, is_scored: bool, test_sizes: np.ndarray
 ) -> bool:
     """Return True if predictions have the shapes and type of the array they are copied to."""
@@ -154,7 +154,7 @@ def _suits_array(
     )
 
 
-def content_of(fit_results: list[FitResult]) -> dict[str, Any]:
+def encode_results(fit_results: list[FitResult]) -> dict[str, Any]:
     """Convert the results of one fitted model, one per candidate, to JSON values and arrays."""
     arrays = {
         f"{array_kind} {result_number} {array_index}": np.asarray(array)
@@ -179,27 +179,27 @@ def _arrays_by_kind(fit_result: FitResult) -> dict[str, Sequence[Any]]:
 
 
 def _to_json_values(fit_result: FitResult) -> dict[str, Any]:
-    freedom = fit_result.extra.get("freedom", np.nan)
+    degrees_of_freedom = fit_result.extra.get("freedom", np.nan)
     return {
         "answers": len(fit_result.answers),
         "counts": len(fit_result.extra.get("counts", ())),
         "also": [len(further_answers) for further_answers in fit_result.further_answers],
         "fit_seconds": fit_result.fit_seconds,
         "answer_seconds": fit_result.answer_seconds,
-        "freedom": None if np.isnan(freedom) else float(freedom),
+        "freedom": None if np.isnan(degrees_of_freedom) else float(degrees_of_freedom),
         "warned": [[_class_path(category), text] for category, text in fit_result.warnings],
     }
 
 
-def pieces_of(
+def decode_results(
     stored_content: Mapping[str, Any], fit: int, candidates: CandidateKey
 ) -> list[FitResult]:
-    """Rebuild the results that `content_of` converted, for candidates with these numbers."""
+    """Rebuild the results that `encode_results` converted, for candidates with these numbers."""
     try:
         numbered_results = zip(stored_content["pieces"], candidates, strict=True)
         return [
-            _decode_result(encoded_result, stored_content, fit, c, n)
-            for n, (encoded_result, c) in enumerate(numbered_results)
+            _decode_result(encoded_result, stored_content, fit, candidate, result_number)
+            for result_number, (encoded_result, candidate) in enumerate(numbered_results)
         ]
     except (KeyError, TypeError, ValueError) as error:
         raise BadStore(f"a stored fit cannot be read ({error!r}): the file was changed.") from None

@@ -34,7 +34,7 @@ ALTERNATIVES = {
 }
 
 
-def why_no_expected_losses(plan: Plan, request: Request) -> str | None:
+def expected_losses_refusal(plan: Plan, request: Request) -> str | None:
     """Return why expected losses over randomly drawn training sets are not computed, or None."""
     draw_distributions = Laws.from_holder(plan)
     if draw_distributions is None or len(draw_distributions.fit) < plan.n_fits:
@@ -50,33 +50,38 @@ def why_no_expected_losses(plan: Plan, request: Request) -> str | None:
     return None
 
 
-def why_not_listed(plan: Plan, request: Request) -> str | None:
+def listed_draws_refusal(plan: Plan, request: Request) -> str | None:
     """Return why the possible training sets cannot all be fitted (they are too many), or None."""
     draw_distributions = Laws.from_holder(plan)
     if draw_distributions is None:
         return None
-    reason = why_no_expected_losses(plan, request)
+    reason = expected_losses_refusal(plan, request)
     if reason is not None:
         return reason
-    n_all_sets, largest_case = 0, (0, "")
+    n_all_train_sets, largest_count_and_text = 0, (0, "")
     for fit, distribution in draw_distributions:
         n = len(plan.train_rows(fit)[0])
-        n_sets = _n_sets(distribution, n)
-        n_all_sets += n_sets
-        largest_case = max(
-            largest_case, (n_sets, f"the {distribution.kind} of {distribution.size} of {n} rows")
+        n_train_sets = _count_train_sets(distribution, n)
+        n_all_train_sets += n_train_sets
+        largest_count_and_text = max(
+            largest_count_and_text,
+            (n_train_sets, f"the {distribution.kind} of {distribution.size} of {n} rows"),
         )
         draw_kind = distribution.kind
-    if n_all_sets <= MAX_LISTED_FITS:
+    if n_all_train_sets <= MAX_LISTED_FITS:
         return None
-    shown_total = f"{n_all_sets:,}" if n_all_sets < 10**15 else f"10^{len(str(n_all_sets)) - 1}"
+    formatted_total = (
+        f"{n_all_train_sets:,}"
+        if n_all_train_sets < 10**15
+        else f"10^{len(str(n_all_train_sets)) - 1}"
+    )
     return Sentence(
-        f"{largest_case[1]} are {shown_total} fits for each candidate, more than "
+        f"{largest_count_and_text[1]} are {formatted_total} fits for each candidate, more than "
         f"{MAX_LISTED_FITS:,}; {ALTERNATIVES[draw_kind]}."
     )
 
 
-def drawn_sets(
+def possible_train_sets(
     distribution: SampleDistribution, rows: np.ndarray
 ) -> Iterator[tuple[np.ndarray, float]]:
     """Yield each distinct training set, with the number of ways in which it can be drawn."""
@@ -97,40 +102,51 @@ def drawn_sets(
 
 
 def expected_losses_of_plan(
-    engine: Engine, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    engine: Engine,
+    family: Family,
+    data: Data,
+    plan: Plan,
+    request: Request,
+    run_options: RunOptions,
 ) -> Answers:
     """Compute expected losses from the engine's predictions for every possible training set.
 
     Raise Refusal if there are too many training sets.
     """
-    reason = why_not_listed(plan, request)
+    reason = listed_draws_refusal(plan, request)
     if reason is not None:
         raise Refusal(reason)
     loss = request.loss
     assert isinstance(loss, RowLoss)
-    listed_plan, original_test_set, n_ways_by_test_set = _plan_of_drawn_sets(plan)
-    requested_fits = (
+    plan_of_draws, original_test_sets, draw_weights = _plan_of_drawn_sets(plan)
+    requested_candidates = (
         None
-        if run.only is None
-        else run.only[plan.fit[original_test_set[_first_test_set_of_each_fit(listed_plan)]]]
+        if run_options.candidate_by_fit is None
+        else run_options.candidate_by_fit[
+            plan.fit[original_test_sets[_first_test_set_of_each_fit(plan_of_draws)]]
+        ]
     )
     prediction_request = Request(loss.response, getattr(loss, "scorer", None))
     predictions = engine.run(
-        family, data, listed_plan, prediction_request, replace(run, only=requested_fits)
+        family,
+        data,
+        plan_of_draws,
+        prediction_request,
+        replace(run_options, candidate_by_fit=requested_candidates),
     )
     values, has_prediction = _expected_losses(
-        predictions, data, loss, plan, original_test_set, n_ways_by_test_set
+        predictions, data, loss, plan, original_test_sets, draw_weights
     )
-    original_fit = plan.fit[original_test_set]
+    original_fits = plan.fit[original_test_sets]
     seconds = [
-        _seconds_per_fit(engine_seconds, listed_plan, original_fit, plan.n_fits)
-        for engine_seconds in (predictions.fit_seconds, predictions.answer_seconds)
+        _seconds_per_fit(seconds_of_draws, plan_of_draws, original_fits, plan.n_fits)
+        for seconds_of_draws in (predictions.fit_seconds, predictions.answer_seconds)
     ]
     failures = tuple(
         Failure(
-            int(original_fit[np.flatnonzero(listed_plan.fit == failure.fit)[0]]),
+            int(original_fits[np.flatnonzero(plan_of_draws.fit == failure.fit)[0]]),
             failure.candidate,
-            failure.sentence,
+            failure.message,
         )
         for failure in predictions.failures
     )
@@ -147,7 +163,7 @@ def expected_losses_of_plan(
     )
 
 
-def _n_sets(distribution: SampleDistribution, n: int) -> int:
+def _count_train_sets(distribution: SampleDistribution, n: int) -> int:
     return (
         comb(n, distribution.size)
         if distribution.kind == "subsets"
@@ -162,22 +178,22 @@ def _plan_of_drawn_sets(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
     the original plan, and the number of ways in which the training set can be drawn.
     """
     builder = PlanBuilder(plan.n_rows)
-    original_test_set: list[int] = []
-    n_ways_by_test_set: list[float] = []
+    original_test_sets: list[int] = []
+    draw_weights: list[float] = []
     test_sets_by_fit, fit_offsets = plan.questions_of
     for fit, distribution in Laws.from_holder(plan) or ():
-        tested_rows = [
+        test_sets_with_rows = [
             (int(test_set), plan.test_rows(int(test_set))[0])
             for test_set in test_sets_by_fit[fit_offsets[fit] : fit_offsets[fit + 1]]
         ]
-        blocks = [builder.block(rows) for _, rows in tested_rows]
-        for drawn_rows, n_ways in drawn_sets(distribution, plan.train_rows(fit)[0]):
+        blocks = [builder.block(rows) for _, rows in test_sets_with_rows]
+        for drawn_rows, draw_weight in possible_train_sets(distribution, plan.train_rows(fit)[0]):
             train_block = builder.block(drawn_rows)
-            for (test_set, rows), block in zip(tested_rows, blocks, strict=True):
+            for (test_set, rows), block in zip(test_sets_with_rows, blocks, strict=True):
                 if not np.isin(rows, drawn_rows).all():
                     part_name, test_set_number = (
                         plan.parts[int(plan.part[test_set])],
-                        len(original_test_set),
+                        len(original_test_sets),
                     )
                     builder.ask(
                         (train_block, ()),
@@ -186,13 +202,13 @@ def _plan_of_drawn_sets(plan: Plan) -> tuple[Plan, np.ndarray, np.ndarray]:
                         repeat=fit,
                         fold=test_set_number,
                     )
-                    original_test_set.append(test_set)
-                    n_ways_by_test_set.append(n_ways)
-    return builder.build(), np.array(original_test_set), np.array(n_ways_by_test_set)
+                    original_test_sets.append(test_set)
+                    draw_weights.append(draw_weight)
+    return builder.build(), np.array(original_test_sets), np.array(draw_weights)
 
 
-def _first_test_set_of_each_fit(listed_plan: Plan) -> np.ndarray:
-    return np.unique(listed_plan.fit, return_index=True)[1]
+def _first_test_set_of_each_fit(plan_of_draws: Plan) -> np.ndarray:
+    return np.unique(plan_of_draws.fit, return_index=True)[1]
 
 
 def _expected_losses(
@@ -200,30 +216,30 @@ def _expected_losses(
     data: Data,
     loss: RowLoss,
     plan: Plan,
-    original_test_set: np.ndarray,
-    n_ways_by_test_set: np.ndarray,
+    original_test_sets: np.ndarray,
+    draw_weights: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return each test row's weighted mean loss over the draws, by candidate.
 
     Also return a mask of the test sets, by candidate, for which no fit failed.
     """
-    listed_plan = predictions.plan
-    rows, _ = listed_plan.positions
-    answered_by_draw = np.repeat(predictions.answered, listed_plan.test_sizes, axis=1)
+    plan_of_draws = predictions.plan
+    rows, _ = plan_of_draws.positions
+    has_row_prediction = np.repeat(predictions.answered, plan_of_draws.test_sizes, axis=1)
     losses = loss.of_rows(
         data,
         rows,
-        np.where(_with_value_axes(answered_by_draw, predictions.values), predictions.values, 0),
+        np.where(_add_value_axes(has_row_prediction, predictions.values), predictions.values, 0),
     )
-    prediction_index = np.full((plan.n_questions, plan.n_rows), -1)
+    index_by_set_and_row = np.full((plan.n_questions, plan.n_rows), -1)
     test_set_of_prediction = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
-    prediction_index[test_set_of_prediction, plan.positions[0]] = np.arange(
+    index_by_set_and_row[test_set_of_prediction, plan.positions[0]] = np.arange(
         len(test_set_of_prediction)
     )
-    prediction_indices = prediction_index[
-        np.repeat(original_test_set, listed_plan.test_sizes), rows
+    prediction_indices = index_by_set_and_row[
+        np.repeat(original_test_sets, plan_of_draws.test_sizes), rows
     ]
-    weights = np.repeat(n_ways_by_test_set, listed_plan.test_sizes)
+    weights = np.repeat(draw_weights, plan_of_draws.test_sizes)
     total_weights = np.bincount(prediction_indices, weights, minlength=len(test_set_of_prediction))
     loss_sums = np.stack(
         [
@@ -234,26 +250,26 @@ def _expected_losses(
         ]
     )
     has_prediction = np.ones((len(losses), plan.n_questions), dtype=bool)
-    for candidate, has_listed_prediction in enumerate(predictions.answered):
-        has_prediction[candidate, original_test_set[~has_listed_prediction]] = False
+    for candidate, has_prediction_of_draw in enumerate(predictions.answered):
+        has_prediction[candidate, original_test_sets[~has_prediction_of_draw]] = False
     values = np.where(
         np.repeat(has_prediction, plan.test_sizes, axis=1), loss_sums / total_weights, np.nan
     )
     return values, has_prediction
 
 
-def _with_value_axes(has_prediction: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _add_value_axes(has_prediction: np.ndarray, values: np.ndarray) -> np.ndarray:
     return has_prediction.reshape(has_prediction.shape + (1,) * (values.ndim - has_prediction.ndim))
 
 
 def _seconds_per_fit(
-    seconds: np.ndarray, listed_plan: Plan, original_fit: np.ndarray, n_fits: int
+    seconds: np.ndarray, plan_of_draws: Plan, original_fits: np.ndarray, n_fits: int
 ) -> np.ndarray:
     """Sum the seconds of the fits on drawn training sets for each fit of the original plan."""
-    original_fit_of_listed = original_fit[_first_test_set_of_each_fit(listed_plan)]
+    original_fit_by_draw = original_fits[_first_test_set_of_each_fit(plan_of_draws)]
     return np.stack(
         [
-            np.bincount(original_fit_of_listed, candidate_seconds, minlength=n_fits)
+            np.bincount(original_fit_by_draw, candidate_seconds, minlength=n_fits)
             for candidate_seconds in seconds
         ]
     )

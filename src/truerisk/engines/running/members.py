@@ -19,15 +19,15 @@ from scipy.special import expit
 
 from truerisk.core.errors import Refusal
 from truerisk.core.family import Family
-from truerisk.core.identity import is_plain
+from truerisk.core.identity import is_exact_instance
 from truerisk.engines.running.answering import RowsToPredict
-from truerisk.plan.answers import codes_of_scores
+from truerisk.plan.answers import class_codes_from_scores
 
 # Ensembles are advised to be so large that every bag contains fewer rows than this on average.
 MAX_EXPECTED_UNTESTED_ROWS = 0.01
 
 
-def forests() -> tuple[type, ...]:
+def forest_classes() -> tuple[type, ...]:
     """Return scikit-learn's forest estimators, such as RandomForestClassifier."""
     from sklearn import ensemble
 
@@ -39,16 +39,16 @@ def forests() -> tuple[type, ...]:
     )
 
 
-def bagging() -> tuple[type, ...]:
+def bagging_classes() -> tuple[type, ...]:
     """Return scikit-learn's bagging estimators, BaggingClassifier and BaggingRegressor."""
     from sklearn.ensemble import BaggingClassifier, BaggingRegressor
 
     return BaggingClassifier, BaggingRegressor
 
 
-def why_no_bags(family: Family) -> str | None:
+def out_of_bag_refusal(family: Family) -> str | None:
     """Return why the family's models have no out-of-bag predictions, or None if they have."""
-    if not _draws_bags(family.last):
+    if not _supports_out_of_bag(family.last):
         return f"{family.name} is not trained on bootstrap samples; forests and bagging are."
     if family.last is not family.estimator:
         return (
@@ -60,29 +60,29 @@ def why_no_bags(family: Family) -> str | None:
     return None
 
 
-def _draws_bags(model: Any) -> bool:
+def _supports_out_of_bag(model: Any) -> bool:
     """Return True if the mean over out-of-bag members predicts a row as the ensemble would.
 
     This holds for scikit-learn's forests and bagging. A subclass qualifies only if it inherits the
     prediction methods unchanged, and defines its own ``estimators_samples_`` (the rows that its
     members drew).
     """
-    ensemble_classes = (*forests(), *bagging())
-    if is_plain(model, *ensemble_classes):
+    ensemble_classes = (*forest_classes(), *bagging_classes())
+    if is_exact_instance(model, *ensemble_classes):
         return True
-    own_samples = getattr_static(type(model), "estimators_samples_", None)
+    samples_attribute = getattr_static(type(model), "estimators_samples_", None)
     prediction_methods = ("predict", "predict_proba", "decision_function")
     return any(
         isinstance(model, ensemble_class)
-        and own_samples is not getattr_static(ensemble_class, "estimators_samples_")
+        and samples_attribute is not getattr_static(ensemble_class, "estimators_samples_")
         and all(_is_inherited(model, ensemble_class, name) for name in prediction_methods)
         for ensemble_class in ensemble_classes
     )
 
 
 def _is_inherited(model: Any, ensemble_class: type, method_name: str) -> bool:
-    own_attribute = getattr_static(type(model), method_name, None)
-    return own_attribute is getattr_static(
+    model_attribute = getattr_static(type(model), method_name, None)
+    return model_attribute is getattr_static(
         ensemble_class, method_name, None
     ) and method_name not in vars(model)
 
@@ -94,11 +94,11 @@ def predictions_by_size(
 
     If the rows are training rows, the predictions are out-of-bag.
     """
-    members = _Members(model, test_rows.X)
-    if test_rows.copy_of is None:
+    members = _EnsembleMembers(model, test_rows.X)
+    if test_rows.original_rows is None:
         means = _means_of_first_members(members, member_counts)
     else:
-        means = _out_of_bag_means(members, test_rows.copy_of, member_counts)
+        means = _out_of_bag_means(members, test_rows.original_rows, member_counts)
     if members.n_classes is None:
         return {n_members: FixedPredictions(mean) for n_members, mean in means.items()}
     return {
@@ -106,9 +106,9 @@ def predictions_by_size(
     }
 
 
-def out_of_bag(model: Any, test_rows: RowsToPredict) -> FixedPredictions:
+def out_of_bag_predictions(model: Any, test_rows: RowsToPredict) -> FixedPredictions:
     """Return a stand-in for an ensemble: the members that did not draw a row predict it."""
-    if not _draws_bags(model):
+    if not _supports_out_of_bag(model):
         raise Refusal(
             f"{type(model).__name__} is not trained on bootstrap samples; forests and bagging are."
         )
@@ -116,7 +116,7 @@ def out_of_bag(model: Any, test_rows: RowsToPredict) -> FixedPredictions:
     return predictions_by_size(model, {n_members}, test_rows)[n_members]
 
 
-class _Members:
+class _EnsembleMembers:
     """Members of a fitted forest or bagging, which predict a table one after another.
 
     Classifiers return probabilities in the order of the ensemble's classes (a vote if they have no
@@ -125,7 +125,7 @@ class _Members:
 
     def __init__(self, model: Any, X: Any) -> None:
         self.model = model
-        self.is_forest = isinstance(model, forests())
+        self.is_forest = isinstance(model, forest_classes())
         self.n_classes = len(model.classes_) if hasattr(model, "classes_") else None
         self.original_X = X
         first_predictions = self.predict_with_first(
@@ -136,7 +136,7 @@ class _Members:
             and first_predictions.dtype.kind == "f"
             and first_predictions.itemsize < 8
         )
-        self.X = self._table(X)
+        self.X = self._convert_table(X)
 
     def __len__(self) -> int:
         return len(self.model.estimators_)
@@ -169,14 +169,16 @@ class _Members:
     def drawn_rows(self) -> Iterator[np.ndarray]:
         """Yield the training rows that each member drew."""
         model = self.model
-        if type(model) in forests():  # A forest draws its rows again from each member's seed.
+        if (
+            type(model) in forest_classes()
+        ):  # A forest draws its rows again from each member's seed.
             model, generator = copy.copy(model), np.random.RandomState(0)
             model.estimators_ = [
-                _SeedOnlyTree(m.random_state, generator) for m in model.estimators_
+                _SeedOnlyTree(tree.random_state, generator) for tree in model.estimators_
             ]
         yield from model.estimators_samples_
 
-    def _table(self, X: Any) -> Any:
+    def _convert_table(self, X: Any) -> Any:
         """Return X as the ensemble passes it to its members: checked, and float32 for forests."""
         from sklearn.utils import check_array
 
@@ -204,7 +206,9 @@ class _SeedOnlyTree:
         return self.stream
 
 
-def _means_of_first_members(members: _Members, member_counts: set[int]) -> dict[int, np.ndarray]:
+def _means_of_first_members(
+    members: _EnsembleMembers, member_counts: set[int]
+) -> dict[int, np.ndarray]:
     """Return the mean prediction over the first m members, for each requested number m.
 
     In single precision the ensemble itself computes the mean, because its parallel jobs sum
@@ -212,17 +216,17 @@ def _means_of_first_members(members: _Members, member_counts: set[int]) -> dict[
     """
     if members.is_single_precision:
         return {n_members: members.predict_with_first(n_members) for n_members in member_counts}
-    sums: Any = 0.0
+    prediction_sums: Any = 0.0
     means = {}
-    for member in range(max(member_counts)):
-        sums = sums + members.predict_with_member(member)
-        if member + 1 in member_counts:
-            means[member + 1] = sums / (member + 1)
+    for member_number in range(max(member_counts)):
+        prediction_sums = prediction_sums + members.predict_with_member(member_number)
+        if member_number + 1 in member_counts:
+            means[member_number + 1] = prediction_sums / (member_number + 1)
     return means
 
 
 def _out_of_bag_means(
-    members: _Members, original_rows: np.ndarray, member_counts: set[int]
+    members: _EnsembleMembers, original_rows: np.ndarray, member_counts: set[int]
 ) -> dict[int, np.ndarray]:
     """Return each row's mean prediction by those of the first m members that did not draw it.
 
@@ -230,41 +234,49 @@ def _out_of_bag_means(
     training row i is a copy. A member that drew one copy of a row has seen that row.
     """
     n_rows = int(members.X.shape[0])
-    sums: np.ndarray | None = None
+    prediction_sums: np.ndarray | None = None
     n_predictions = np.zeros(n_rows)
     means = {}
-    for member, drawn_rows in zip(range(max(member_counts)), members.drawn_rows(), strict=False):
+    for member_number, drawn_rows in zip(
+        range(max(member_counts)), members.drawn_rows(), strict=False
+    ):
         is_out_of_bag = np.ones(n_rows, dtype=bool)
         is_out_of_bag[original_rows[drawn_rows]] = False
         if is_out_of_bag.any():
-            predictions = members.predict_with_member(member, is_out_of_bag)
-            if sums is None:
-                sums = np.zeros((n_rows, *predictions.shape[1:]))
-            sums[is_out_of_bag] += predictions
+            predictions = members.predict_with_member(member_number, is_out_of_bag)
+            if prediction_sums is None:
+                prediction_sums = np.zeros((n_rows, *predictions.shape[1:]))
+            prediction_sums[is_out_of_bag] += predictions
             n_predictions[is_out_of_bag] += 1
-        if member + 1 in member_counts:
-            means[member + 1] = _mean_of_sums(sums, n_predictions, member + 1, members)
+        if member_number + 1 in member_counts:
+            means[member_number + 1] = _mean_prediction(
+                prediction_sums, n_predictions, member_number + 1, members
+            )
     return means
 
 
-def _mean_of_sums(
-    sums: np.ndarray | None, n_predictions: np.ndarray, n_members: int, members: _Members
+def _mean_prediction(
+    prediction_sums: np.ndarray | None,
+    n_predictions: np.ndarray,
+    n_members: int,
+    members: _EnsembleMembers,
 ) -> np.ndarray:
-    n_missing = int((n_predictions == 0).sum())
-    if sums is None or n_missing:
+    n_unpredicted_rows = int((n_predictions == 0).sum())
+    if prediction_sums is None or n_unpredicted_rows:
         n = len(n_predictions)
-        n_needed = (
+        n_members_needed = (
             ceil(log(MAX_EXPECTED_UNTESTED_ROWS / n) / log(1 - (1 - 1 / n) ** n)) if n > 1 else 0
         )
         raise ValueError(
-            f"{n_missing} of {n} rows were drawn by each of the {n_members} members and have no "
-            f"out-of-bag answer: use n_estimators of {max(n_needed, 2 * n_members)} or more"
+            f"{n_unpredicted_rows} of {n} rows were drawn by each of the {n_members} members and "
+            "have no "
+            f"out-of-bag answer: use n_estimators of {max(n_members_needed, 2 * n_members)} or more"
         )
     if members.n_classes is not None and not members.is_forest:
         return (
-            sums / sums.sum(axis=1)[:, None]
+            prediction_sums / prediction_sums.sum(axis=1)[:, None]
         )  # BaggingClassifier divides probabilities by their sum, too.
-    return sums / n_predictions.reshape(-1, *[1] * (sums.ndim - 1))
+    return prediction_sums / n_predictions.reshape(-1, *[1] * (prediction_sums.ndim - 1))
 
 
 class FixedPredictions:
@@ -315,7 +327,7 @@ class FixedBinaryDecisionValues(FixedDecisionValues):
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the second class where the decision value is positive, else the first."""
-        return self.classes_[codes_of_scores(self.answers[:, None])]
+        return self.classes_[class_codes_from_scores(self.answers[:, None])]
 
 
 class FixedLogOdds(FixedBinaryDecisionValues):
@@ -326,9 +338,11 @@ class FixedLogOdds(FixedBinaryDecisionValues):
         return np.column_stack([expit(-self.answers), expit(self.answers)])
 
 
-def stand_in_with_scores(model: Any, scores: np.ndarray) -> FixedPredictions:
+def make_fixed_score_model(model: Any, scores: np.ndarray) -> FixedPredictions:
     """Return a stand-in for the model whose predictions are these values or decision values."""
     if not hasattr(model, "classes_"):
         return FixedPredictions(scores)
-    stand_in_class = FixedLogOdds if hasattr(model, "predict_proba") else FixedBinaryDecisionValues
-    return stand_in_class(scores, np.asarray(model.classes_))
+    fixed_model_class = (
+        FixedLogOdds if hasattr(model, "predict_proba") else FixedBinaryDecisionValues
+    )
+    return fixed_model_class(scores, np.asarray(model.classes_))

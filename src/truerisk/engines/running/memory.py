@@ -21,11 +21,11 @@ from truerisk.data.data import Data
 from truerisk.data.rows import n_columns
 from truerisk.plan.plan import Plan
 
-CELL = 8  # bytes per float64
+BYTES_PER_CELL = 8  # bytes per float64
 # Number of columns-by-columns matrices that are in memory at the same time.
 # Discriminant analysis has the covariances of a class and of all classes, and the solver's copy.
 # Cox regression has the Hessian, the sum over rows at risk, and the next term of that sum.
-MATRICES_AT_ONCE = 3
+N_MATRICES_IN_MEMORY = 3
 COLUMN_PRESERVING_STEPS = (
     "sklearn.preprocessing:StandardScaler",
     "sklearn.preprocessing:MinMaxScaler",
@@ -34,39 +34,41 @@ COLUMN_PRESERVING_STEPS = (
 """Preprocessing steps that preserve the number of columns, by import path."""
 
 
-def _size_by_columns(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
-    return MATRICES_AT_ONCE * p * p, f"a matrix of {p:,} columns by {p:,} columns"
+def _columns_matrix_size(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    return N_MATRICES_IN_MEMORY * p * p, f"a matrix of {p:,} columns by {p:,} columns"
 
 
-def _size_for_discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
-    return (0, "") if setting["solver"] == "svd" else _size_by_columns(setting, n, p)
+def _lda_matrix_size(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    return (0, "") if setting["solver"] == "svd" else _columns_matrix_size(setting, n, p)
 
 
-def _size_for_own_discriminant(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+def _truerisk_lda_matrix_size(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
     check_present("truerisk.models.discriminant_analysis")
-    from truerisk.models.discriminant_analysis import fits_by_rows, resolved_solver
+    from truerisk.models.discriminant_analysis import fits_by_row_svd, resolve_solver
 
     solver, shrinkage = setting["solver"], setting["shrinkage"]
     needs_no_matrix = (
-        fits_by_rows(solver, shrinkage, n, p) or resolved_solver(solver, shrinkage) == "svd"
+        fits_by_row_svd(solver, shrinkage, n, p) or resolve_solver(solver, shrinkage) == "svd"
     )
-    return (0, "") if needs_no_matrix else _size_by_columns(setting, n, p)
+    return (0, "") if needs_no_matrix else _columns_matrix_size(setting, n, p)
 
 
-def _size_for_quadratic(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
-    return _size_by_columns(setting, n, p) if setting.get("solver", "svd") == "eigen" else (0, "")
+def _qda_matrix_size(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+    return (
+        _columns_matrix_size(setting, n, p) if setting.get("solver", "svd") == "eigen" else (0, "")
+    )
 
 
-def _size_by_rows(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
+def _rows_matrix_size(setting: Mapping[str, Any], n: int, p: int) -> tuple[int, str]:
     return 2 * n * n, f"a matrix of {n:,} rows by {n:,} rows"
 
 
-MATRIX_SIZES = {
-    "columns": _size_by_columns,
-    "rows": _size_by_rows,
-    "discriminant": _size_for_discriminant,
-    "own discriminant": _size_for_own_discriminant,
-    "quadratic": _size_for_quadratic,
+MATRIX_SIZE_FUNCTIONS = {
+    "columns": _columns_matrix_size,
+    "rows": _rows_matrix_size,
+    "discriminant": _lda_matrix_size,
+    "own discriminant": _truerisk_lda_matrix_size,
+    "quadratic": _qda_matrix_size,
 }
 """Functions that return how many float64 cells a fit allocates at least, and for which matrix.
 
@@ -80,26 +82,27 @@ def refuse_too_large(size_rule: str, family: Family, data: Data, plan: Plan | No
     The check is for the largest training set of the plan, or for all rows if plan is None. Families
     with steps that change the number of columns are not checked.
     """
-    count_cells = MATRIX_SIZES[size_rule]
+    count_cells = MATRIX_SIZE_FUNCTIONS[size_rule]
     n_features = n_columns(data.X)
-    if n_features is None or not _keeps_columns(family):
+    if n_features is None or not _preserves_column_count(family):
         return
     n_rows = data.n_rows if plan is None else int(plan.train_sizes.max(initial=0))
     n_cells, matrix_name = max(
         count_cells(setting, n_rows, n_features) for setting in family.settings
     )
     # A gigabyte is always tried, because asking the system for its free memory is slower.
-    if n_cells * CELL < 2**30:
+    if n_cells * BYTES_PER_CELL < 2**30:
         return
     free_bytes = available_memory()
-    if free_bytes is not None and n_cells * CELL > free_bytes:
+    if free_bytes is not None and n_cells * BYTES_PER_CELL > free_bytes:
         raise Refusal(
-            f"{family.name} makes {matrix_name}, which takes {n_cells * CELL / 1e9:,.0f} GB, and "
+            f"{family.name} makes {matrix_name}, which takes {n_cells * BYTES_PER_CELL / 1e9:,.0f} "
+            "GB, and "
             f"{free_bytes / 1e9:,.0f} GB are free: {_suggest_remedy(family, matrix_name)}."
         )
 
 
-def _keeps_columns(family: Family) -> bool:
+def _preserves_column_count(family: Family) -> bool:
     steps = family.estimator.steps[:-1] if family.is_piped else []
     return all(
         step in (None, "passthrough") or is_exactly(step, *COLUMN_PRESERVING_STEPS)
@@ -118,9 +121,9 @@ def _suggest_remedy(family: Family, matrix_name: str) -> str:
 
 def available_memory() -> int | None:
     """Return the bytes that this process may still allocate, or None if they are unknown."""
-    limits = [_free_bytes_of_machine(), _free_bytes_of_container(), _byte_limit_of_process()]
-    known_limits = [limit for limit in limits if limit is not None]
-    return min(known_limits) if known_limits else None
+    byte_limits = [_free_bytes_of_machine(), _free_bytes_of_container(), _byte_limit_of_process()]
+    known_byte_limits = [limit for limit in byte_limits if limit is not None]
+    return min(known_byte_limits) if known_byte_limits else None
 
 
 def _free_bytes_of_machine() -> int | None:

@@ -19,33 +19,33 @@ from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 
 # scikit-learn's PCA decomposes the covariance matrix of at most this many columns.
-MOST_COLUMNS = 1_000
+MAX_COVARIANCE_COLUMNS = 1_000
 # PCA decomposes that matrix only if X has at least this many rows per column.
 MIN_ROWS_PER_COLUMN = 10
 # scikit-learn's PCA computes the full decomposition if neither side of the table exceeds this.
-MOST_CELLS = 500
+MAX_FULL_SOLVER_SIZE = 500
 
 
 @frozen
 class SharedFitParameter:
     """Parameter of a pipeline step whose values share one fit, and functions that derive them.
 
-    `value_to_fit` returns the value in the grid that is fitted to a table X, or None if no single
-    fit serves the other values. `derive` returns the step as if it were fitted at another value,
-    and its transformed table (None: the step has to transform X). It returns None if that value
-    needs a fit of its own.
+    `choose_value_to_fit` returns the value in the grid that is fitted to a table X, or None if no
+    single fit serves the other values. `derive_fitted_step` returns the step as if it were fitted
+    at another value, and its transformed table (None: the step has to transform X). It returns None
+    if that value needs a fit of its own.
     """
 
-    parameter: str
-    value_to_fit: Callable[[Any, Sequence[Any], Any], Any]
-    derive: Callable[[Any, Any, Any], tuple[Any, Any] | None]
+    parameter_name: str
+    choose_value_to_fit: Callable[[Any, Sequence[Any], Any], Any]
+    derive_fitted_step: Callable[[Any, Any, Any], tuple[Any, Any] | None]
 
 
-def shared_fit_parameter_of(step: Any) -> SharedFitParameter | None:
+def find_shared_fit_parameter(step: Any) -> SharedFitParameter | None:
     """Return the step's parameter whose values share one fit, or None if there is none.
 
     >>> from sklearn.feature_selection import SelectKBest
-    >>> shared_fit_parameter_of(SelectKBest()).parameter
+    >>> find_shared_fit_parameter(SelectKBest()).parameter_name
     'k'
     """
     shared_parameters = (
@@ -56,7 +56,7 @@ def shared_fit_parameter_of(step: Any) -> SharedFitParameter | None:
     return next(shared_parameters, None)
 
 
-def _rated_selector(parameter: str, is_valid: Callable[[Any], bool]) -> SharedFitParameter:
+def _make_selector_parameter(parameter: str, is_valid: Callable[[Any], bool]) -> SharedFitParameter:
     """Return the `SharedFitParameter` of a selector whose fit does not depend on this parameter.
 
     Such a selector rates the columns in `fit` and uses the parameter only to select them.
@@ -97,7 +97,7 @@ def _choose_largest_n_components(step: Any, values: Sequence[Any], X: Any) -> An
     n_rows, n_columns = np.shape(X)
     is_full_solver = step.svd_solver in ("full", "covariance_eigh") or (
         step.svd_solver == "auto"
-        and (_is_tall(n_rows, n_columns) or max(n_rows, n_columns) <= MOST_CELLS)
+        and (_is_tall(n_rows, n_columns) or max(n_rows, n_columns) <= MAX_FULL_SOLVER_SIZE)
     )
     if hasattr(X, "tocsr") or not is_full_solver:
         return None
@@ -111,16 +111,20 @@ def _derive_pca(fitted_step: Any, value: Any, table: Any) -> tuple[Any, Any] | N
 
     Return None if the number of components needs a fit of its own.
     """
-    n_fitted, rank = (
+    n_fitted_components, rank = (
         fitted_step.n_components_,
         min(fitted_step.n_samples_, fitted_step.n_features_in_),
     )
     n_eigenvalues = fitted_step.n_features_in_ if _has_decomposed_covariance(fitted_step) else rank
-    if not _is_count(value) or not 0 < value <= n_fitted or type(table) is not np.ndarray:
+    if (
+        not _is_count(value)
+        or not 0 < value <= n_fitted_components
+        or type(table) is not np.ndarray
+    ):
         return None
-    variances, n = fitted_step.explained_variance_, int(value)
-    omitted_variance = variances[n:].sum() + fitted_step.noise_variance_ * (
-        n_eigenvalues - n_fitted
+    explained_variances, n = fitted_step.explained_variance_, int(value)
+    omitted_variance = explained_variances[n:].sum() + fitted_step.noise_variance_ * (
+        n_eigenvalues - n_fitted_components
     )
     smaller_pca = _copy_with_attributes(
         fitted_step,
@@ -128,7 +132,7 @@ def _derive_pca(fitted_step: Any, value: Any, table: Any) -> tuple[Any, Any] | N
         n_components_=value,
         # The memory order of the components decides how matrix products are rounded.
         components_=np.array(fitted_step.components_[:n], order="K"),
-        explained_variance_=variances[:n].copy(),
+        explained_variance_=explained_variances[:n].copy(),
         explained_variance_ratio_=fitted_step.explained_variance_ratio_[:n].copy(),
         singular_values_=fitted_step.singular_values_[:n].copy(),
         noise_variance_=omitted_variance / (n_eigenvalues - n) if n < rank else 0.0,
@@ -148,7 +152,7 @@ def _has_decomposed_covariance(fitted_step: Any) -> bool:
 
 
 def _is_tall(n_rows: int, n_columns: int) -> bool:
-    return n_columns <= MOST_COLUMNS and n_rows >= MIN_ROWS_PER_COLUMN * n_columns
+    return n_columns <= MAX_COVARIANCE_COLUMNS and n_rows >= MIN_ROWS_PER_COLUMN * n_columns
 
 
 def _copy_with_attributes(fitted_step: Any, **attributes: Any) -> Any:
@@ -166,22 +170,22 @@ def _is_number(value: Any, maximum: float = np.inf) -> bool:
     return is_numeric and bool(0 <= value <= maximum)
 
 
-_SELECTION_MODULE = "sklearn.feature_selection:"
-_ALPHA_PARAMETER = _rated_selector("alpha", partial(_is_number, maximum=1))
+_SELECTION_MODULE_PREFIX = "sklearn.feature_selection:"
+_ALPHA_PARAMETER = _make_selector_parameter("alpha", partial(_is_number, maximum=1))
 _SHARED_FIT_PARAMETERS = {
     "sklearn.decomposition:PCA": SharedFitParameter(
         "n_components", _choose_largest_n_components, _derive_pca
     ),
-    f"{_SELECTION_MODULE}SelectKBest": SharedFitParameter(
+    f"{_SELECTION_MODULE_PREFIX}SelectKBest": SharedFitParameter(
         "k", _choose_smallest_k, _derive_selector
     ),
-    f"{_SELECTION_MODULE}SelectPercentile": _rated_selector(
+    f"{_SELECTION_MODULE_PREFIX}SelectPercentile": _make_selector_parameter(
         "percentile", partial(_is_number, maximum=100)
     ),
-    f"{_SELECTION_MODULE}SelectFpr": _ALPHA_PARAMETER,
-    f"{_SELECTION_MODULE}SelectFdr": _ALPHA_PARAMETER,
-    f"{_SELECTION_MODULE}SelectFwe": _ALPHA_PARAMETER,
-    f"{_SELECTION_MODULE}SelectFromModel": _rated_selector(
+    f"{_SELECTION_MODULE_PREFIX}SelectFpr": _ALPHA_PARAMETER,
+    f"{_SELECTION_MODULE_PREFIX}SelectFdr": _ALPHA_PARAMETER,
+    f"{_SELECTION_MODULE_PREFIX}SelectFwe": _ALPHA_PARAMETER,
+    f"{_SELECTION_MODULE_PREFIX}SelectFromModel": _make_selector_parameter(
         "threshold", lambda value: isinstance(value, str) or _is_number(value)
     ),
 }

@@ -21,7 +21,7 @@ from truerisk.data.rows import copy_if_mutable
 PREDICTION_METHODS = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
 
-def _caching_method(
+def _make_caching_method(
     original_method: Any,
     method_name: str,
     table: Any,
@@ -72,7 +72,7 @@ def predict_once(
                 if callable(original_method) and method_name not in getattr(
                     model, "__dict__", {method_name: None}
                 ):
-                    vars(model)[method_name] = _caching_method(
+                    vars(model)[method_name] = _make_caching_method(
                         original_method,
                         method_name,
                         X,
@@ -86,7 +86,7 @@ def predict_once(
             vars(model).pop(method_name, None)
 
 
-POSITIVE_SCORER = "truerisk.losses.scorer_losses:PositiveScorer"
+POSITIVE_SCORER_PATH = "truerisk.losses.scorer_losses:PositiveScorer"
 
 
 def needs_only_predictions(request: Request) -> bool:
@@ -95,7 +95,7 @@ def needs_only_predictions(request: Request) -> bool:
     This holds for the losses of this package and for the scorers that `make_scorer` returns.
     """
     scorer = request.scorer
-    if request.response != "scored" or is_a(scorer, POSITIVE_SCORER):
+    if request.response != "scored" or is_a(scorer, POSITIVE_SCORER_PATH):
         return True
     from sklearn.metrics import get_scorer
 

@@ -24,21 +24,23 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import is_failure
-from truerisk.core.family import Family, parameters_of
+from truerisk.core.family import Family, get_shallow_params
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.data.data import Data
 from truerisk.data.rows import copy_if_mutable
-from truerisk.engines.prepared import Begin, fit_and_transform
+from truerisk.engines.prepared import StepFitter, fit_and_transform
 from truerisk.engines.running.fit_warnings import FitWarning, collect_warnings
-from truerisk.engines.running.read_off import shared_fit_parameter_of
-from truerisk.engines.settings import why_not_apart
+from truerisk.engines.running.read_off import find_shared_fit_parameter
+from truerisk.engines.settings import separate_steps_refusal
 from truerisk.plan.plan import Plan
 
 MAX_STORED_BYTES = (
     256 * 2**20
 )  # The tables that are stored for later learners take at most this many bytes.
-SEARCH_DEPTH = 4  # Attributes of a fitted step are searched for arrays to this depth of nesting.
+MAX_NESTING_DEPTH = (
+    4  # Attributes of a fitted step are searched for arrays to this depth of nesting.
+)
 
 
 @frozen
@@ -68,7 +70,7 @@ class FittedStep:
 
     step: Any
     X: Any
-    warned: list[FitWarning]
+    step_warnings: list[FitWarning]
     test_tables: dict[int, Any] = field(default_factory=dict)
 
 
@@ -83,21 +85,21 @@ class FittedSteps:
     fitted_steps: tuple[FittedStep, ...]
 
     @property
-    def steps(self) -> dict[str, Any]:
+    def steps_by_name(self) -> dict[str, Any]:
         """Dictionary from the name of each pipeline step to the fitted step."""
-        return dict(zip(self.names, self.fitted, strict=True))
+        return dict(zip(self.names, self.transformers, strict=True))
 
     @property
-    def fitted(self) -> list[Any]:
+    def transformers(self) -> list[Any]:
         """The fitted steps, in the order of the pipeline."""
         return [fitted_step.step for fitted_step in self.fitted_steps]
 
     @property
-    def table(self) -> Any:
+    def train_table(self) -> Any:
         """Training set after all steps, as the learner sees it."""
         return copy_if_mutable(self.fitted_steps[-1].X)
 
-    def test_table(self, test_position: int, X: Any) -> Any:
+    def transform_test_set(self, test_position: int, X: Any) -> Any:
         """Transform the rows X of a test set by all steps; store the table for later calls.
 
         `test_position` is the position of the test set among the test sets of the fit.
@@ -131,16 +133,16 @@ class FittedStepTree:
         """
         fitted_steps: list[FittedStep] = []
         for unfitted_step in unfitted_steps:
-            earlier_key, path_key = path_key, (*path_key, unfitted_step.settings_key)
+            parent_key, path_key = path_key, (*path_key, unfitted_step.settings_key)
             if path_key not in self.nodes_by_key:
-                derived_step = self._derive_step(unfitted_step, earlier_key, make_table, y)
+                derived_step = self._derive_step(unfitted_step, parent_key, make_table, y)
                 self.nodes_by_key[path_key] = derived_step or _fit_step(
                     unfitted_step.step, make_table, y
                 )
             fitted_steps.append(self.nodes_by_key[path_key])
             make_table = partial(copy_if_mutable, fitted_steps[-1].X)
             # The warnings are issued again, because each candidate's own pipeline would issue them.
-            for category, text in fitted_steps[-1].warned:
+            for category, text in fitted_steps[-1].step_warnings:
                 warnings.warn(text, category, stacklevel=2)
         return FittedSteps(
             tuple(unfitted_step.name for unfitted_step in unfitted_steps), tuple(fitted_steps)
@@ -149,17 +151,17 @@ class FittedStepTree:
     def _derive_step(
         self,
         unfitted_step: UnfittedStep,
-        earlier_key: tuple[Hashable, ...],
+        parent_key: tuple[Hashable, ...],
         make_table: Callable[[], Any],
         y: np.ndarray | None,
     ) -> FittedStep | None:
         """Derive a fitted step from one fit that serves several settings, or return None."""
-        shared_parameter = shared_fit_parameter_of(unfitted_step.step)
+        shared_parameter = find_shared_fit_parameter(unfitted_step.step)
         if shared_parameter is None or unfitted_step.key_without_parameter is None:
             return None
-        path_key = (*earlier_key, unfitted_step.key_without_parameter)
+        path_key = (*parent_key, unfitted_step.key_without_parameter)
         if path_key not in self.nodes_by_key:
-            value_to_fit = shared_parameter.value_to_fit(
+            value_to_fit = shared_parameter.choose_value_to_fit(
                 unfitted_step.step, unfitted_step.values, make_table()
             )
             if value_to_fit is None:
@@ -167,25 +169,27 @@ class FittedStepTree:
             from sklearn.base import clone
 
             self.nodes_by_key[path_key] = _fit_step(
-                clone(unfitted_step.step).set_params(**{shared_parameter.parameter: value_to_fit}),
+                clone(unfitted_step.step).set_params(
+                    **{shared_parameter.parameter_name: value_to_fit}
+                ),
                 make_table,
                 y,
             )
         fitted_step = self.nodes_by_key[path_key]
-        step_and_table = shared_parameter.derive(
+        step_and_table = shared_parameter.derive_fitted_step(
             fitted_step.step, unfitted_step.value, fitted_step.X
         )
         if step_and_table is None:
             return None
         derived_step, table = step_and_table
         table = derived_step.transform(make_table()) if table is None else table
-        return FittedStep(derived_step, table, fitted_step.warned)
+        return FittedStep(derived_step, table, fitted_step.step_warnings)
 
     @property
     def n_bytes(self) -> int:
         """Size in bytes of the transformed tables and of the arrays that the steps learned."""
         seen_ids: set[int] = set()
-        count_bytes = partial(_size_in_bytes, depth=SEARCH_DEPTH, seen_ids=seen_ids)
+        count_bytes = partial(_size_in_bytes, depth=MAX_NESTING_DEPTH, seen_ids=seen_ids)
         return sum(
             count_bytes(stored_object)
             for fitted_step in self.nodes_by_key.values()
@@ -201,11 +205,11 @@ class FittedStepTrees:
         self.by_fit: dict[tuple[str, int], FittedStepTree] = {}
         self._latest_tree: tuple[tuple[str, int], FittedStepTree] | None = None
 
-    def trie_for(self, plan: Plan, fit: int) -> FittedStepTree:
+    def get_step_tree(self, plan: Plan, fit: int) -> FittedStepTree:
         """Return the prefix tree of one training set; store the previous one if memory permits."""
         fit_key = plan.fingerprint, fit
         if self._latest_tree is not None and self._latest_tree[0] != fit_key:
-            self._store_if_room(*self._latest_tree)
+            self._store_if_memory_permits(*self._latest_tree)
             self._latest_tree = None
         if fit_key in self.by_fit:
             return self.by_fit[fit_key]
@@ -213,7 +217,7 @@ class FittedStepTrees:
             self._latest_tree = fit_key, FittedStepTree()
         return self._latest_tree[1]
 
-    def _store_if_room(self, fit_key: tuple[str, int], step_tree: FittedStepTree) -> None:
+    def _store_if_memory_permits(self, fit_key: tuple[str, int], step_tree: FittedStepTree) -> None:
         n_bytes = step_tree.n_bytes
         if n_bytes <= self.free_bytes:
             self.free_bytes -= n_bytes
@@ -225,9 +229,9 @@ def _fit_step(step: Any, make_table: Callable[[], Any], y: np.ndarray | None) ->
 
     The step may overwrite the table that `make_table` creates.
     """
-    with collect_warnings() as warned:
+    with collect_warnings() as step_warnings:
         table = fit_and_transform(step, make_table(), y)
-    return FittedStep(step, table, warned)
+    return FittedStep(step, table, step_warnings)
 
 
 def _size_in_bytes(value: Any, depth: int, seen_ids: set[int]) -> int:
@@ -253,7 +257,9 @@ class UnfittedSteps:
     def __init__(self, family: Family) -> None:
         self.family = family
 
-    def steps_for(self, steps: Sequence[tuple[str, Any]], candidate: int) -> list[UnfittedStep]:
+    def make_unfitted_steps(
+        self, steps: Sequence[tuple[str, Any]], candidate: int
+    ) -> list[UnfittedStep]:
         """Return a candidate's unfitted steps before its learner, in the order of the pipeline."""
         return [
             self._make_unfitted_step(name, step, candidate)
@@ -265,20 +271,20 @@ class UnfittedSteps:
         step_params = _params_of_step(self.family.candidates[candidate], name)
         random_states = _random_states(step) if self.family.is_random else ()
         settings_key = self._make_settings_key(name, step_params, random_states)
-        shared_parameter = shared_fit_parameter_of(step)
-        parameter = "" if shared_parameter is None else shared_parameter.parameter
-        if parameter not in step_params:
+        shared_parameter = find_shared_fit_parameter(step)
+        parameter_name = "" if shared_parameter is None else shared_parameter.parameter_name
+        if parameter_name not in step_params:
             return UnfittedStep(name, step, settings_key)
-        values = self._values_in_grid(name, parameter, step_params)
+        values = self._values_in_grid(name, parameter_name, step_params)
         if len(values) < 2:
             return UnfittedStep(name, step, settings_key)
         key_without_parameter = (
             "for each",
-            parameter,
-            self._make_settings_key(name, _without_param(parameter, step_params), random_states),
+            parameter_name,
+            self._make_settings_key(name, _drop_param(parameter_name, step_params), random_states),
         )
         return UnfittedStep(
-            name, step, settings_key, key_without_parameter, step_params[parameter], values
+            name, step, settings_key, key_without_parameter, step_params[parameter_name], values
         )
 
     def _make_settings_key(
@@ -296,12 +302,12 @@ class UnfittedSteps:
         self, name: str, parameter: str, step_params: Mapping[str, Any]
     ) -> tuple[Any, ...]:
         """Return a parameter's values among candidates that set a step's other parameters alike."""
-        other_settings = _settings_key(_without_param(parameter, step_params))
+        other_settings_key = _settings_key(_drop_param(parameter, step_params))
         values = {}
         for params in self._params_by_step[name]:
             if (
                 parameter in params
-                and _settings_key(_without_param(parameter, params)) == other_settings
+                and _settings_key(_drop_param(parameter, params)) == other_settings_key
             ):
                 values[repr(params[parameter])] = params[parameter]
         return tuple(values.values())
@@ -328,8 +334,8 @@ class SharedSteps:
 
         If a `step_tree` of the training set is given, other families share its steps as well.
         """
-        is_alone = n_candidates < 2 and step_tree is None
-        if is_alone or not family.is_piped or not _is_shareable(family, data):
+        has_nothing_to_share = n_candidates < 2 and step_tree is None
+        if has_nothing_to_share or not family.is_piped or not _is_shareable(family, data):
             return None
         return cls(UnfittedSteps(family), FittedStepTree() if step_tree is None else step_tree)
 
@@ -340,39 +346,42 @@ class SharedSteps:
 
         Return None if a step fails, or if there are no steps before the learner.
         """
-        unfitted_steps = self.unfitted_steps.steps_for(model.steps[:-1], candidate)
+        unfitted_steps = self.unfitted_steps.make_unfitted_steps(model.steps[:-1], candidate)
         try:
             fitted_steps = self.step_tree.fit_steps(unfitted_steps, make_table, y)
         except BaseException as error:
             if not is_failure(error):
                 raise
             return None
-        steps_by_name = fitted_steps.steps
+        steps_by_name = fitted_steps.steps_by_name
         model.steps = [(name, steps_by_name.get(name, step)) for name, step in model.steps]
         return fitted_steps if steps_by_name else None
 
 
 def known_steps(
     step_trees: FittedStepTrees, family: Family, steps: Any, candidate: int
-) -> Callable[[Plan, int], Begin | None]:
+) -> Callable[[Plan, int], StepFitter | None]:
     """Return a function that finds the pipeline steps that another family fitted on equal rows."""
     from sklearn.base import clone
 
-    unfitted_steps = UnfittedSteps(family).steps_for(steps.steps, candidate)
+    unfitted_steps = UnfittedSteps(family).make_unfitted_steps(steps.steps, candidate)
 
     def fit_remaining_steps(
-        plan: Plan, fit: int, n_closed: int, X: Any, y: np.ndarray
+        plan: Plan, fit: int, n_closed_form_steps: int, X: Any, y: np.ndarray
     ) -> FittedSteps:
-        own_steps = [
+        remaining_steps = [
             replace(unfitted_step, step=clone(unfitted_step.step))
-            for unfitted_step in unfitted_steps[n_closed:]
+            for unfitted_step in unfitted_steps[n_closed_form_steps:]
         ]
-        earlier_key = (
+        closed_form_key = (
             "in closed form",
-            *(unfitted_step.settings_key for unfitted_step in unfitted_steps[:n_closed]),
+            *(unfitted_step.settings_key for unfitted_step in unfitted_steps[:n_closed_form_steps]),
         )
-        return step_trees.trie_for(plan, fit).fit_steps(
-            own_steps, partial(copy_if_mutable, X), y, earlier_key if n_closed else ()
+        return step_trees.get_step_tree(plan, fit).fit_steps(
+            remaining_steps,
+            partial(copy_if_mutable, X),
+            y,
+            closed_form_key if n_closed_form_steps else (),
         )
 
     return lambda plan, fit: partial(fit_remaining_steps, plan, fit)
@@ -393,15 +402,15 @@ def with_equal_first_step(families: Mapping[str, Family]) -> set[str]:
 
 def _params_of_step(params: Mapping[str, Any], step_name: str) -> dict[str, Any]:
     """Return a candidate's parameters of one step, by name; the name "" is the step itself."""
-    split_names = ((n.partition("__"), value) for n, value in params.items())
+    split_params = ((n.partition("__"), value) for n, value in params.items())
     return {
         parameter_name: value
-        for (step, _, parameter_name), value in split_names
+        for (step, _, parameter_name), value in split_params
         if step == step_name
     }
 
 
-def _without_param(parameter: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def _drop_param(parameter: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if name != parameter}
 
 
@@ -412,7 +421,7 @@ def _settings_key(params: Mapping[str, Any]) -> Hashable:
 def _random_states(step: Any) -> Hashable:
     """Return the `random_state` parameters of a step and of the estimators nested in it."""
     params = step.get_params(deep=True) if hasattr(step, "get_params") else {}
-    return tuple((n, v) for n, v in sorted(params.items()) if n.endswith("random_state"))
+    return tuple((n, value) for n, value in sorted(params.items()) if n.endswith("random_state"))
 
 
 class _IdentityKey:
@@ -437,12 +446,12 @@ def _equality_key(value: Any) -> Hashable:
     if isinstance(value, slice):
         return slice, repr(value)
     if hasattr(value, "get_params") and not isinstance(value, type) and _is_cloned_by_params(value):
-        params = parameters_of(value)
+        params = get_shallow_params(value)
         # The configuration of `set_output` is not among the parameters.
-        output = repr(getattr(value, "_sklearn_output_config", None))
+        output_config = repr(getattr(value, "_sklearn_output_config", None))
         return (
             type(value),
-            output,
+            output_config,
             *((name, _equality_key(params[name])) for name in sorted(params)),
         )
     return _IdentityKey(value)
@@ -452,13 +461,15 @@ def _is_cloned_by_params(estimator: Any) -> bool:
     """Return True unless a clone of the estimator stays fitted, as a FrozenEstimator does."""
     from sklearn.base import BaseEstimator
 
-    own_clone = getattr(type(estimator), "__sklearn_clone__", None)
-    return own_clone is None or own_clone is BaseEstimator.__sklearn_clone__
+    clone_method = getattr(type(estimator), "__sklearn_clone__", None)
+    return clone_method is None or clone_method is BaseEstimator.__sklearn_clone__
 
 
 def _is_shareable(family: Family, data: Data) -> bool:
     pipeline = family.estimator
     if not is_exactly(pipeline, PIPELINE) or len(pipeline.steps) < 2 or "steps" in family.named:
         return False
-    has_step_params = any(not name.startswith(family.prefix) for name in data.fit_params)
-    return why_not_apart(family) is None and not (has_step_params or any(family.pairwise))
+    has_step_fit_params = any(not name.startswith(family.prefix) for name in data.fit_params)
+    return separate_steps_refusal(family) is None and not (
+        has_step_fit_params or any(family.pairwise)
+    )

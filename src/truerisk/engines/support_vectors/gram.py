@@ -14,17 +14,17 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.engines.support_vectors.svm_steps import (
-    gaussian_for_prediction,
-    gaussian_for_solver,
-    polynomial,
-    products,
-    products_between,
-    products_in_order,
+    inner_products_between,
+    pairwise_inner_products,
+    polynomial_kernel,
+    prediction_gaussian_kernel,
+    sequential_inner_products,
+    solver_gaussian_kernel,
 )
 
 # A user's Gram matrix counts as symmetric if it is so up to rounding errors.
 # The tolerance for asymmetry is this share of the matrix's largest diagonal element.
-ROUNDING = 1e-10
+SYMMETRY_TOLERANCE = 1e-10
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
 
@@ -47,8 +47,8 @@ def dense_products(
 ) -> np.ndarray:
     """Compute inner products as SVC does for dense rows, with one BLAS call per pair of rows."""
     if other_rows is None:
-        return products(rows, of_differences=of_differences)
-    return products_between(rows, other_rows, of_differences=of_differences)
+        return pairwise_inner_products(rows, of_differences=of_differences)
+    return inner_products_between(rows, other_rows, of_differences=of_differences)
 
 
 def sparse_products(
@@ -56,40 +56,40 @@ def sparse_products(
 ) -> np.ndarray:
     """Compute inner products as SVC does for sparse rows, adding up column after column."""
     other_rows = rows if other_rows is None else other_rows
-    return products_in_order(rows, other_rows, of_differences=of_differences)
+    return sequential_inner_products(rows, other_rows, of_differences=of_differences)
 
 
 @frozen(eq=False)
-class Gram:
+class GramMatrix:
     """Kernel matrix of m training rows, and the kernel values between them and the test rows.
 
-    `single_precision` is the m × m matrix in single precision, as libsvm stores it to solve its
+    `float32_kernel` is the m × m matrix in single precision, as libsvm stores it to solve its
     problem; the exact `diagonal` is kept beside it. For decision values libsvm uses kernel values
-    in double precision: `test_kernel` returns those between selected training rows and selected
-    test rows, both given by index. `finite` is False if a kernel value overflows.
+    in double precision: `compute_test_kernel` returns those between selected training rows and
+    selected test rows, both given by index. `is_finite` is False if a kernel value overflows.
     """
 
-    single_precision: np.ndarray
+    float32_kernel: np.ndarray
     diagonal: np.ndarray
-    test_kernel: Callable[[np.ndarray, np.ndarray], np.ndarray]
-    finite: bool = True
+    compute_test_kernel: Callable[[np.ndarray, np.ndarray], np.ndarray]
+    is_finite: bool = True
 
 
 @frozen(eq=False)
 class GramRows:
     """Training set of one fit: its distinct rows as indices in the Gram matrix, and class codes.
 
-    `copies` holds the number of copies of each row, and `weights` its sample weight.
+    `copy_counts` holds the number of copies of each row, and `weights` its sample weight.
     """
 
     gram_indices: np.ndarray
-    codes: np.ndarray
-    copies: np.ndarray | None
+    class_codes: np.ndarray
+    copy_counts: np.ndarray | None
     weights: np.ndarray | None
 
 
 @frozen(eq=False)
-class Products:
+class InnerProducts:
     """Inner products of the training rows with each other and with the test rows.
 
     If `test_rows` is None, the test rows are among the training rows. Otherwise, the products of a
@@ -105,18 +105,18 @@ class Products:
     lazy_products: dict[bool, _LazyProducts] = field(default_factory=dict)
 
     @cached_property
-    def inner(self) -> np.ndarray:
+    def train_products(self) -> np.ndarray:
         """Inner products of the training rows with each other."""
         return self.product_function(self.rows, None, of_differences=False)
 
     @cached_property
-    def self_distances(self) -> np.ndarray:
+    def train_distances(self) -> np.ndarray:
         """Squared distances between the training rows, computed from their differences."""
         return self.product_function(self.rows, None, of_differences=True)
 
-    def gram(
+    def compute_gram(
         self, setting: Mapping[str, Any], gamma: float, *, row_subset: np.ndarray | None = None
-    ) -> Gram:
+    ) -> GramMatrix:
         """Return the Gram matrix of one kernel, for all rows or for the rows given by index.
 
         Test rows keep their index. The matrix is not finite if a kernel value overflows, and then
@@ -126,26 +126,32 @@ class Products:
         # With a precomputed kernel, X holds the kernel values (training row, test row).
         if setting["kernel"] == "precomputed":
             return _gram_from_kernel(self.rows, partial(_select_cells, self.rows.T))
-        inner = self.inner if row_subset is None else self.inner[np.ix_(row_subset, row_subset)]
+        inner = (
+            self.train_products
+            if row_subset is None
+            else self.train_products[np.ix_(row_subset, row_subset)]
+        )
         kernel = partial(_kernel_values, setting, gamma)
         # Kernel values between all rows are computed once for many fits.
         if row_subset is None and self.test_rows is None:
-            test_products = self.self_distances if setting["kernel"] == "rbf" else inner
-            test_kernel = partial(_select_cells, kernel(test_products))
+            products_or_distances = self.train_distances if setting["kernel"] == "rbf" else inner
+            test_kernel = partial(_select_cells, kernel(products_or_distances))
         else:
-            test_kernel = partial(self._test_kernel, kernel, setting["kernel"] == "rbf", row_subset)
+            test_kernel = partial(
+                self._compute_test_kernel, kernel, setting["kernel"] == "rbf", row_subset
+            )
         if setting["kernel"] != "rbf":
             return _gram_from_kernel(kernel(inner), test_kernel)
-        float32_kernel, diagonal = gaussian_for_solver(inner, gamma)
+        float32_kernel, diagonal = solver_gaussian_kernel(inner, gamma)
         # Rounding may make d² negative for rows far from the origin.
         # With a negative squared distance d² the kernel exp(−γ d²) may overflow.
         is_finite = gamma >= 0 and np.isfinite(float32_kernel.max(initial=0.0))
-        return Gram(float32_kernel, diagonal, test_kernel, bool(is_finite))
+        return GramMatrix(float32_kernel, diagonal, test_kernel, bool(is_finite))
 
-    def _test_kernel(
+    def _compute_test_kernel(
         self,
         kernel: Callable[[np.ndarray], np.ndarray],
-        uses_differences: bool,
+        uses_distances: bool,
         row_subset: np.ndarray | None,
         rows: np.ndarray,
         test_rows: np.ndarray,
@@ -154,14 +160,14 @@ class Products:
         if self.test_rows is None:
             return kernel(
                 _select_cells(
-                    self.self_distances if uses_differences else self.inner, rows, test_rows
+                    self.train_distances if uses_distances else self.train_products, rows, test_rows
                 )
             )
-        if uses_differences not in self.lazy_products:
-            self.lazy_products[uses_differences] = _LazyProducts(
-                self.rows, self.test_rows, self.product_function, uses_differences
+        if uses_distances not in self.lazy_products:
+            self.lazy_products[uses_distances] = _LazyProducts(
+                self.rows, self.test_rows, self.product_function, uses_distances
             )
-        return kernel(self.lazy_products[uses_differences].compute(rows, test_rows))
+        return kernel(self.lazy_products[uses_distances].compute(rows, test_rows))
 
 
 class _LazyProducts:
@@ -184,11 +190,11 @@ class _LazyProducts:
         self.computed = np.zeros(len(rows), dtype=bool)
 
     def compute(self, rows: np.ndarray, test_rows: np.ndarray) -> np.ndarray:
-        missing_rows = rows[~self.computed[rows]]
-        self.cells[missing_rows] = self.compute_products(
-            self.rows[missing_rows], self.all_test_rows, of_differences=self.computes_distances
+        rows_to_compute = rows[~self.computed[rows]]
+        self.cells[rows_to_compute] = self.compute_products(
+            self.rows[rows_to_compute], self.all_test_rows, of_differences=self.computes_distances
         )
-        self.computed[missing_rows] = True
+        self.computed[rows_to_compute] = True
         return _select_cells(self.cells, rows, test_rows)
 
 
@@ -197,19 +203,19 @@ def _kernel_values(
 ) -> np.ndarray:
     """Compute kernel values in double precision from squared distances (rbf) or inner products."""
     if setting["kernel"] == "rbf":
-        return gaussian_for_prediction(products_or_distances, gamma)
+        return prediction_gaussian_kernel(products_or_distances, gamma)
     if setting["kernel"] == "linear":
         return products_or_distances
-    return polynomial(products_or_distances, gamma, setting["coef0"], int(setting["degree"]))
+    return polynomial_kernel(products_or_distances, gamma, setting["coef0"], int(setting["degree"]))
 
 
 def _gram_from_kernel(
     kernel_matrix: np.ndarray, test_kernel: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> Gram:
+) -> GramMatrix:
     with np.errstate(over="ignore"):
         float32_kernel = np.ascontiguousarray(kernel_matrix, dtype=np.float32)
     diagonal = np.ascontiguousarray(np.diagonal(kernel_matrix))
-    return Gram(
+    return GramMatrix(
         float32_kernel, diagonal, test_kernel, bool(np.abs(kernel_matrix).max() <= LARGEST_FLOAT32)
     )
 

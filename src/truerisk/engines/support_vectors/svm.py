@@ -24,27 +24,27 @@ from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.core.progress import report_progress
 from truerisk.data.data import Data
-from truerisk.engines.prepared import OwnArithmetic, as_dense, dense, is_bearable
-from truerisk.engines.settings import Group, groups_along
+from truerisk.engines.prepared import LearnerFitNeeded, as_dense, can_be_dense, to_dense_float64
+from truerisk.engines.settings import Group, group_candidates
 from truerisk.engines.support_vectors.gram import (
-    ROUNDING,
-    Gram,
+    SYMMETRY_TOLERANCE,
+    GramMatrix,
     GramRows,
+    InnerProducts,
     ProductFunction,
-    Products,
     dense_products,
     sparse_products,
 )
 from truerisk.engines.support_vectors.stepping import (
     compute_decision_values,
-    takes_the_same_steps,
-    takes_the_same_steps_on_sparse,
+    solver_matches_svc,
+    solver_matches_svc_on_sparse,
 )
-from truerisk.engines.templates.one_pass import OnePass, with_group
+from truerisk.engines.templates.one_pass import OnePass, task_of_group
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-MOST_ROWS = 8_000  # With this many rows a Gram matrix and its inner products take 1.8 GB.
+MAX_ROWS = 8_000  # With this many rows a Gram matrix and its inner products take 1.8 GB.
 KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0")
 
 
@@ -94,9 +94,9 @@ class SupportVectors(OnePass):
             return self.single_refusal(family)
         if data.non_finite:
             return "X has cells that are not finite."
-        if not is_bearable(data.X):
+        if not can_be_dense(data.X):
             return "X is sparse, and too large, or too empty, to be made a dense table."
-        if not takes_the_same_steps_on_sparse():
+        if not solver_matches_svc_on_sparse():
             return "X is sparse, and this scikit-learn's libsvm takes other steps than the engine."
         return None
 
@@ -108,8 +108,8 @@ class SupportVectors(OnePass):
     def read(self, group: Group, table: Any) -> Any:
         if not hasattr(table, "toarray"):
             return super().read(group, table)
-        if not takes_the_same_steps_on_sparse():
-            raise OwnArithmetic("sparse")
+        if not solver_matches_svc_on_sparse():
+            raise LearnerFitNeeded("sparse")
         return SparseRows.from_table(table)
 
     @override
@@ -121,8 +121,8 @@ class SupportVectors(OnePass):
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         if data.codes is None or data.codes.ndim != 1:
             return "y is not one class per row."
-        if data.n_rows > MOST_ROWS:
-            return f"the Gram matrix of {data.n_rows} rows is too large (at most {MOST_ROWS})."
+        if data.n_rows > MAX_ROWS:
+            return f"the Gram matrix of {data.n_rows} rows is too large (at most {MAX_ROWS})."
         if _has_precomputed_kernel(family):
             reason = _precomputed_refusal(family, data)
             if reason is not None:
@@ -131,7 +131,7 @@ class SupportVectors(OnePass):
             weights = np.asarray(param_values, dtype=np.float64)
             if not (np.isfinite(weights).all() and (weights > 0).all()):
                 return "weights are not all finite and positive."
-        if not takes_the_same_steps():
+        if not solver_matches_svc():
             return "this scikit-learn's libsvm takes other steps than the engine."
         return None
 
@@ -158,17 +158,25 @@ class SupportVectors(OnePass):
         """
         p, n = int(np.shape(data.X)[1]), plan.least_train_sizes.astype(np.float64)
         n_test_rows = np.bincount(plan.fit, plan.test_sizes, plan.n_fits)
-        column_seconds = (1.7e-9 + 0.7e-9 * data.n_classes) * (1 + p / 100)
-        svc_seconds = len(family) * (1.2e-3 + column_seconds * n * (n + n_test_rows)).sum()
-        engine_seconds, all_cells, fit_cells = 0.0, float(data.n_rows**2), float((n**2).sum())
-        for group in groups_along(family, self.along):
+        seconds_per_kernel_value = (1.7e-9 + 0.7e-9 * data.n_classes) * (1 + p / 100)
+        svc_seconds = (
+            len(family) * (1.2e-3 + seconds_per_kernel_value * n * (n + n_test_rows)).sum()
+        )
+        engine_seconds, n_gram_cells, n_gram_cells_of_fits = (
+            0.0,
+            float(data.n_rows**2),
+            float((n**2).sum()),
+        )
+        for group in group_candidates(family, self.along):
             has_no_steps = group.preparation is None
-            engine_seconds += (1.2e-8 + 4e-10 * p) * (all_cells if has_no_steps else fit_cells)
+            engine_seconds += (1.2e-8 + 4e-10 * p) * (
+                n_gram_cells if has_no_steps else n_gram_cells_of_fits
+            )
             for kernel_group in _split_by_kernel(group):
                 setting = kernel_group.settings[0]
                 has_scaled_gamma = uses_gamma(setting["kernel"]) and setting["gamma"] == "scale"
                 engine_seconds += 8e-9 * (
-                    all_cells if has_no_steps and not has_scaled_gamma else fit_cells
+                    n_gram_cells if has_no_steps and not has_scaled_gamma else n_gram_cells_of_fits
                 )
         return engine_seconds, float(svc_seconds)
 
@@ -177,15 +185,17 @@ class SupportVectors(OnePass):
         done_mask = np.zeros(task.plan.n_fits, dtype=bool)
         if task.X is None:
             return done_mask
-        products = Products(dense_cells(task.X), product_function=_product_function(task.X))
+        inner_products = InnerProducts(
+            dense_cells(task.X), product_function=_product_function(task.X)
+        )
         for kernel_group in _split_by_kernel(task.group):
-            kernel_task = with_group(task, kernel_group)
+            kernel_task = task_of_group(task, kernel_group)
             setting = kernel_group.settings[0]
-            gram: Gram | None = None
+            gram: GramMatrix | None = None
             if not uses_gamma(setting["kernel"]) or setting["gamma"] != "scale":
-                gram = products.gram(setting, gamma_of(setting, task.X, None))
+                gram = inner_products.compute_gram(setting, resolve_gamma(setting, task.X, None))
             for fit in range(task.plan.n_fits):
-                _predict_from_gram(kernel_task, fit, products, gram)
+                _predict_from_gram(kernel_task, fit, inner_products, gram)
         done_mask[:] = True
         report_progress(task.plan.n_fits, task.plan.n_fits)
         return done_mask
@@ -195,41 +205,48 @@ class SupportVectors(OnePass):
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
         if any(
-            isinstance(test, SparseRows) is not isinstance(shown.X, SparseRows) for test in tests
+            isinstance(test_table, SparseRows) is not isinstance(shown.X, SparseRows)
+            for test_table in tests
         ):
             # An SVC that was fitted on a dense table may refuse a sparse table, and conversely.
             return None
         test_cells = stack_cells(tests)
-        products = Products(dense_cells(shown.X), test_cells, _product_function(shown.X))
+        inner_products = InnerProducts(dense_cells(shown.X), test_cells, _product_function(shown.X))
         rows = GramRows(np.arange(len(shown.rows)), shown.y, shown.times, shown.weights)
         test_columns = np.arange(len(test_cells))
-        kernel_predictions: list[tuple[np.ndarray, np.ndarray]] = []
+        masks_and_predictions: list[tuple[np.ndarray, np.ndarray]] = []
         for kernel_group in _split_by_kernel(group):
             setting = kernel_group.settings[0]
-            gram = products.gram(setting, gamma_of(setting, shown.X, shown.times))
+            gram = inner_products.compute_gram(
+                setting, resolve_gamma(setting, shown.X, shown.times)
+            )
             decision_values = compute_decision_values(
                 gram, rows, kernel_group, task.data.classes, test_columns
             )
             if decision_values is None:
                 return None
             predictions = decision_values.answers(task.request, task.data.n_classes)
-            kernel_predictions.append(
+            masks_and_predictions.append(
                 (np.isin(group.candidates, kernel_group.candidates), predictions)
             )
-        first_predictions = kernel_predictions[0][1]
+        first_predictions = masks_and_predictions[0][1]
         all_predictions = np.zeros(
             (len(group.candidates), first_predictions.shape[1]), dtype=first_predictions.dtype
         )
-        for is_in_kernel, predictions in kernel_predictions:
-            all_predictions[is_in_kernel] = predictions
-        return np.split(all_predictions, np.cumsum([len(test) for test in tests])[:-1], axis=1)
+        for has_this_kernel, predictions in masks_and_predictions:
+            all_predictions[has_this_kernel] = predictions
+        return np.split(
+            all_predictions, np.cumsum([len(test_table) for test_table in tests])[:-1], axis=1
+        )
 
 
 def _product_function(X: Any) -> ProductFunction:
     return sparse_products if isinstance(X, SparseRows) else dense_products
 
 
-def _predict_from_gram(task: Task, fit: int, products: Products, gram: Gram | None) -> None:
+def _predict_from_gram(
+    task: Task, fit: int, inner_products: InnerProducts, gram: GramMatrix | None
+) -> None:
     """Predict for all candidates of one kernel in one fit, from the Gram matrix of all rows."""
     group = task.of_fit(fit)
     if group is None:
@@ -237,14 +254,17 @@ def _predict_from_gram(task: Task, fit: int, products: Products, gram: Gram | No
     test_row_lists = [
         task.plan.test_rows(int(test_set_number))[0] for test_set_number in task.questions(fit)
     ]
-    rows, copies = task.plan.train_rows(fit)
+    rows, copy_counts = task.plan.train_rows(fit)
     setting, gram_indices = group.settings[0], rows
     # With gamma='scale' this training set has its own gamma, and hence its own Gram matrix.
     if gram is None:
-        gamma = gamma_of(setting, task.X[rows], copies)
-        gram, gram_indices = products.gram(setting, gamma, row_subset=rows), np.arange(len(rows))
+        gamma = resolve_gamma(setting, task.X[rows], copy_counts)
+        gram, gram_indices = (
+            inner_products.compute_gram(setting, gamma, row_subset=rows),
+            np.arange(len(rows)),
+        )
     weights = None if task.weights is None else task.weights[rows]
-    train_rows = GramRows(gram_indices, task.labels(fit)[rows], copies, weights)
+    train_rows = GramRows(gram_indices, task.labels(fit)[rows], copy_counts, weights)
     decision_values = compute_decision_values(
         gram, train_rows, group, task.data.classes, np.concatenate(test_row_lists)
     )
@@ -252,9 +272,9 @@ def _predict_from_gram(task: Task, fit: int, products: Products, gram: Gram | No
         task.leave_open(fit, group.candidates)
         return
     predictions = decision_values.answers(task.request, task.data.n_classes)
-    boundaries = np.cumsum([len(rows_of_test) for rows_of_test in test_row_lists])[:-1]
+    split_points = np.cumsum([len(test_rows) for test_rows in test_row_lists])[:-1]
     for test_set, test_predictions in zip(
-        task.questions(fit), np.split(predictions, boundaries, 1), strict=True
+        task.questions(fit), np.split(predictions, split_points, 1), strict=True
     ):
         task.place(int(test_set), group, test_predictions)
 
@@ -269,7 +289,7 @@ def _precomputed_refusal(family: Family, data: Data) -> str | None:
     X = np.asarray(data.X)
     if X.shape != (data.n_rows, data.n_rows):
         return "kernel='precomputed' takes a Gram matrix, and X is not square."
-    if not np.abs(X - X.T).max() <= ROUNDING * np.abs(np.diagonal(X)).max():
+    if not np.abs(X - X.T).max() <= SYMMETRY_TOLERANCE * np.abs(np.diagonal(X)).max():
         return "the Gram matrix is not symmetric."
     return None
 
@@ -354,7 +374,7 @@ class SparseRows:
 
     @classmethod
     def from_table(cls, table: Any) -> SparseRows:
-        """Convert a sparse table as SVC does, or raise OwnArithmetic.
+        """Convert a sparse table as SVC does, or raise LearnerFitNeeded.
 
         It raises if SVC would reject the table or process its cells in another order.
         """
@@ -366,9 +386,9 @@ class SparseRows:
         sorted_copy = checked_table.copy()
         sorted_copy.sort_indices()
         if not sorted_copy.has_canonical_format:
-            raise OwnArithmetic("with a cell that is given twice")
+            raise LearnerFitNeeded("with a cell that is given twice")
         sparse_rows = cls(checked_table)
-        dense(sparse_rows.cells)
+        to_dense_float64(sparse_rows.cells)
         return sparse_rows
 
     @cached_property
@@ -399,8 +419,8 @@ def stack_cells(tables: Sequence[np.ndarray | SparseRows]) -> np.ndarray:
     return np.vstack([dense_cells(table) for table in tables])
 
 
-def gamma_of(
-    setting: Mapping[str, Any], X: np.ndarray | SparseRows, copies: np.ndarray | None
+def resolve_gamma(
+    setting: Mapping[str, Any], X: np.ndarray | SparseRows, copy_counts: np.ndarray | None
 ) -> float:
     """Return gamma as a number; 'scale' and 'auto' are computed from the training rows.
 
@@ -411,7 +431,7 @@ def gamma_of(
         return 1.0 / float(X.shape[1])
     if gamma != "scale":
         return float(gamma)
-    rows_with_copies = X if copies is None else X[np.repeat(np.arange(len(X)), copies)]
+    rows_with_copies = X if copy_counts is None else X[np.repeat(np.arange(len(X)), copy_counts)]
     # SVC computes the variance of a sparse table from its moments.
     if isinstance(rows_with_copies, SparseRows):
         squares = rows_with_copies.table.multiply(rows_with_copies.table)

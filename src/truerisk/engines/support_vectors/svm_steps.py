@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from truerisk.kernels import native
+from truerisk.kernels import native_module
 
 
 @cache
@@ -18,7 +18,7 @@ def _blas_dot() -> Any:
     return cython_blas.__pyx_capi__["ddot"]
 
 
-def products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
+def pairwise_inner_products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
     """Return the inner products of all rows with each other, or their squared distances.
 
     BLAS is called once for each pair of rows, as in SVC, because a matrix product rounds
@@ -27,21 +27,23 @@ def products(rows: np.ndarray, *, of_differences: bool = False) -> np.ndarray:
     """
     rows = np.ascontiguousarray(rows, dtype=np.float64)
     product_matrix = np.empty((len(rows), len(rows)))
-    native().svm_products(rows, _blas_dot(), of_differences, product_matrix)
+    native_module().svm_products(rows, _blas_dot(), of_differences, product_matrix)
     return product_matrix
 
 
-def products_between(
+def inner_products_between(
     rows: np.ndarray, other_rows: np.ndarray, *, of_differences: bool = False
 ) -> np.ndarray:
     """Return inner products or squared distances of two row sets: a matrix (rows, other rows)."""
     rows, other_rows = _as_doubles(rows, other_rows)
     product_matrix = np.empty((len(rows), len(other_rows)))
-    native().svm_products_between(rows, other_rows, _blas_dot(), of_differences, product_matrix)
+    native_module().svm_products_between(
+        rows, other_rows, _blas_dot(), of_differences, product_matrix
+    )
     return product_matrix
 
 
-def products_in_order(
+def sequential_inner_products(
     rows: np.ndarray, other_rows: np.ndarray, *, of_differences: bool = False
 ) -> np.ndarray:
     """Return inner products of two sets of rows, summed as SVC sums sparse rows: by column.
@@ -52,7 +54,7 @@ def products_in_order(
     rows, other_rows = _as_doubles(rows, other_rows)
     product_matrix = np.empty((len(rows), len(other_rows)))
     columns = np.ascontiguousarray(other_rows.T)
-    native().svm_products_in_order(rows, columns, of_differences, product_matrix)
+    native_module().svm_products_in_order(rows, columns, of_differences, product_matrix)
     return product_matrix
 
 
@@ -66,7 +68,9 @@ def _as_doubles(rows: np.ndarray, other_rows: np.ndarray) -> tuple[np.ndarray, n
     return row_table, other_table
 
 
-def gaussian_for_solver(inner_products: np.ndarray, gamma: float) -> tuple[np.ndarray, np.ndarray]:
+def solver_gaussian_kernel(
+    inner_products: np.ndarray, gamma: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Return exp(−γ d²) in single precision as SVC's solver uses it, and the diagonal in double.
 
     The squared distances d² between the rows are computed from their inner products.
@@ -77,30 +81,34 @@ def gaussian_for_solver(inner_products: np.ndarray, gamma: float) -> tuple[np.nd
             f"inner products of shape {inner_products.shape} are not of rows with each other"
         )
     float32_kernel, diagonal = np.empty((n_rows, n_rows), dtype=np.float32), np.empty(n_rows)
-    native().svm_gaussian_solved(inner_products, float(gamma), float32_kernel, diagonal)
+    native_module().svm_gaussian_solved(inner_products, float(gamma), float32_kernel, diagonal)
     return float32_kernel, diagonal
 
 
-def gaussian_for_prediction(squared_distances: np.ndarray, gamma: float) -> np.ndarray:
+def prediction_gaussian_kernel(squared_distances: np.ndarray, gamma: float) -> np.ndarray:
     """Return exp(−γ d²) as SVC computes it for predictions, from given squared distances d²."""
     kernel_values = np.empty(squared_distances.shape)
-    native().svm_gaussian_answered(
+    native_module().svm_gaussian_answered(
         np.ascontiguousarray(squared_distances), float(gamma), kernel_values
     )
     return kernel_values
 
 
-def polynomial(inner_products: np.ndarray, gamma: float, coef0: float, degree: int) -> np.ndarray:
+def polynomial_kernel(
+    inner_products: np.ndarray, gamma: float, coef0: float, degree: int
+) -> np.ndarray:
     """Return the polynomial kernel (γ xᵢ'xⱼ + c)ᵈ, with the power by repeated squaring."""
     inner_products, kernel_values = (
         np.ascontiguousarray(inner_products),
         np.empty(inner_products.shape),
     )
-    native().svm_polynomial(inner_products, float(gamma), float(coef0), int(degree), kernel_values)
+    native_module().svm_polynomial(
+        inner_products, float(gamma), float(coef0), int(degree), kernel_values
+    )
     return kernel_values
 
 
-def solve_problems(
+def solve_binary_problems(
     gram: np.ndarray,
     diagonal: np.ndarray,
     rows: np.ndarray,
@@ -123,21 +131,23 @@ def solve_problems(
     """
     rows = np.ascontiguousarray(rows, dtype=np.int32)
     problem_starts = np.ascontiguousarray(problem_starts, dtype=np.int64)
-    row_arrays = [np.ascontiguousarray(array, dtype=np.float64) for array in (signs, *weights)]
+    signs_and_weights = [
+        np.ascontiguousarray(array, dtype=np.float64) for array in (signs, *weights)
+    ]
     C_values = np.ascontiguousarray(C_values, dtype=np.float64)
-    _check_problems(gram, diagonal, rows, problem_starts, row_arrays)
+    _check_binary_problems(gram, diagonal, rows, problem_starts, signs_and_weights)
     if not tolerance > 0 or not (np.isfinite(C_values).all() and (C_values > 0).all()):
         raise ValueError(f"tolerance={tolerance!r} and C={C_values!r} must be positive")
     beta, intercept = (
         np.empty(len(C_values) * len(rows)),
         np.empty((len(problem_starts) - 1, len(C_values))),
     )
-    native().svm_steps_of_each(
+    native_module().svm_steps_of_each(
         gram,
         diagonal,
         rows,
         problem_starts,
-        *row_arrays,
+        *signs_and_weights,
         C_values,
         float(tolerance),
         shrinking,
@@ -160,7 +170,7 @@ def stepped_answers(
     if beta.shape != (len(intercept), len(rows)):
         raise ValueError(f"{beta.shape} weights for {len(intercept)} C and {len(rows)} rows")
     decision_values = np.empty((len(beta), kernel_values.shape[1]))
-    native().svm_answers(
+    native_module().svm_answers(
         kernel_values,
         np.ascontiguousarray(rows, dtype=np.int32),
         np.ascontiguousarray(beta),
@@ -170,20 +180,20 @@ def stepped_answers(
     return decision_values
 
 
-def _check_problems(
+def _check_binary_problems(
     gram: np.ndarray,
     diagonal: np.ndarray,
     rows: np.ndarray,
     problem_starts: np.ndarray,
-    row_arrays: list[np.ndarray],
+    signs_and_weights: list[np.ndarray],
 ) -> None:
     """Raise ValueError if the compiled code would read out of bounds or not terminate."""
     n = len(gram)
     if gram.shape != (n, n) or gram.dtype != np.float32 or diagonal.shape != (n,):
         raise ValueError("the Gram matrix must be square, in single precision, with its diagonal")
-    if any(array.shape != rows.shape for array in row_arrays):
+    if any(array.shape != rows.shape for array in signs_and_weights):
         raise ValueError(
-            f"{len(rows)} rows and {[len(array) for array in row_arrays]} of their numbers"
+            f"{len(rows)} rows and {[len(array) for array in signs_and_weights]} of their numbers"
         )
     if not len(rows) or not 0 <= rows.min() <= rows.max() < n:
         raise ValueError(f"rows name some outside 0 ... {n - 1}, or none")
@@ -194,7 +204,7 @@ def _check_problems(
         or (np.diff(problem_starts) < 1).any()
     ):
         raise ValueError(f"problems do not cover the {len(rows)} rows one after the other")
-    signs, *weights = row_arrays
+    signs, *weights = signs_and_weights
     smallest_signs, largest_signs = (
         array.reduceat(signs, problem_starts[:-1]) for array in (np.minimum, np.maximum)
     )

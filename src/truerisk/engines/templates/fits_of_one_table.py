@@ -14,24 +14,24 @@ from functools import cached_property
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.engines.settings import ELSEWHERE
+from truerisk.engines.settings import NOT_IN_GROUP
 from truerisk.engines.templates.task import Task
 from truerisk.plan.blocks import ALL, Blocks, RowSets, count_removed_rows, select_lists
 from truerisk.plan.extras.flips import Flips
-from truerisk.plan.partitions import times_drawn
+from truerisk.plan.partitions import count_row_copies
 from truerisk.plan.plan import Plan
 
 NO_ROW = -1
 
 
-def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
+def find_single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
     """Find the fits that leave one row out or flip one label; return a mask, and that row per fit.
 
     The row is −1 for all other fits. A fit counts only if it is tested on that row and on no other
     row. The result is computed from the plan's compact row sets in O(fits + test sets); no row set
     is written out.
     """
-    left_out_rows = _left_out_row(plan.train, plan.blocks)
+    left_out_rows = _find_left_out_rows(plan.train, plan.blocks)
     label_flips = Flips.from_holder(plan)
     if label_flips is not None:
         n_flips = np.bincount(label_flips.fit, minlength=plan.n_fits)
@@ -43,34 +43,36 @@ def single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
             flipped_rows,
             np.where(n_flips == 0, left_out_rows, NO_ROW),
         )
-    is_tested_elsewhere = _single_row(plan.test, plan.blocks) != left_out_rows[plan.fit]
-    left_out_rows[plan.fit[is_tested_elsewhere]] = NO_ROW
+    is_tested_on_other_rows = _find_single_rows(plan.test, plan.blocks) != left_out_rows[plan.fit]
+    left_out_rows[plan.fit[is_tested_on_other_rows]] = NO_ROW
     return left_out_rows != NO_ROW, left_out_rows
 
 
-def _left_out_row(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
+def _find_left_out_rows(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
     """Return the row that each training set leaves out if it is exactly one, else NO_ROW."""
-    if row_sets.leave_one_block_out:
-        return _row_of_block(blocks, row_sets.minus)
+    if row_sets.leaves_one_block_out:
+        return _single_rows_of_blocks(blocks, row_sets.removed_blocks)
     rows = np.full(len(row_sets), NO_ROW)
-    sets_lacking_one = np.flatnonzero((row_sets.base == ALL) & (np.diff(row_sets.offsets) == 1))
-    rows[sets_lacking_one] = _row_of_block(
-        blocks, row_sets.minus[row_sets.offsets[sets_lacking_one]]
+    sets_lacking_one_block = np.flatnonzero(
+        (row_sets.base == ALL) & (np.diff(row_sets.offsets) == 1)
+    )
+    rows[sets_lacking_one_block] = _single_rows_of_blocks(
+        blocks, row_sets.removed_blocks[row_sets.offsets[sets_lacking_one_block]]
     )
     return rows
 
 
-def _single_row(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
+def _find_single_rows(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
     """Return the row of each row set that consists of exactly one row, else NO_ROW."""
-    if not len(row_sets.minus) and (row_sets.base != ALL).all():
-        return _row_of_block(blocks, row_sets.base)
+    if not len(row_sets.removed_blocks) and (row_sets.base != ALL).all():
+        return _single_rows_of_blocks(blocks, row_sets.base)
     rows = np.full(len(row_sets), NO_ROW)
-    single_blocks = np.flatnonzero((row_sets.base != ALL) & (np.diff(row_sets.offsets) == 0))
-    rows[single_blocks] = _row_of_block(blocks, row_sets.base[single_blocks])
+    single_block_sets = np.flatnonzero((row_sets.base != ALL) & (np.diff(row_sets.offsets) == 0))
+    rows[single_block_sets] = _single_rows_of_blocks(blocks, row_sets.base[single_block_sets])
     return rows
 
 
-def _row_of_block(blocks: Blocks, block_numbers: np.ndarray) -> np.ndarray:
+def _single_rows_of_blocks(blocks: Blocks, block_numbers: np.ndarray) -> np.ndarray:
     """Return the row of each block that has exactly one row, and NO_ROW for other blocks."""
     if not len(block_numbers):
         return np.empty(0, dtype=np.int64)
@@ -80,7 +82,7 @@ def _row_of_block(blocks: Blocks, block_numbers: np.ndarray) -> np.ndarray:
     return np.where(blocks.sizes[block_numbers] == 1, first_rows, NO_ROW)
 
 
-def store_single_rows(
+def store_single_row_predictions(
     task: Task, fits: np.ndarray, predictions: np.ndarray, is_unresolved: np.ndarray
 ) -> None:
     """Store the predictions of fits with one test row; leave unresolved fits to the learner itself.
@@ -88,40 +90,40 @@ def store_single_rows(
     `predictions` and `is_unresolved` have shape (candidate of the group, fit).
     """
     plan, candidates, values = task.plan, task.group.candidates, task.collected.values
-    test_set_order, fit_starts = plan.questions_of
-    offsets, order_positions = select_lists(fit_starts, fits)
-    value_positions = plan.test_offsets[test_set_order[order_positions]]
-    fit_indices = np.repeat(np.arange(len(fits)), np.diff(offsets))
+    test_sets_by_fit, fit_starts = plan.questions_of
+    offsets, test_set_positions = select_lists(fit_starts, fits)
+    value_positions = plan.test_offsets[test_sets_by_fit[test_set_positions]]
+    fit_of_test_set = np.repeat(np.arange(len(fits)), np.diff(offsets))
     if task.places is None:
         # At least one fit has several test sets, all of the same row.
-        if len(fit_indices) != len(fits):
-            predictions = predictions[:, fit_indices]
+        if len(fit_of_test_set) != len(fits):
+            predictions = predictions[:, fit_of_test_set]
         if len(candidates) == len(values) and np.array_equal(
-            value_positions, np.arange(len(fit_indices))
+            value_positions, np.arange(len(fit_of_test_set))
         ):
-            values[candidates, : len(fit_indices)] = predictions
+            values[candidates, : len(fit_of_test_set)] = predictions
         else:
             values[np.ix_(candidates, value_positions)] = predictions
         for j in np.flatnonzero(is_unresolved.any(axis=0)):
             task.leave_open(fits[j], candidates[is_unresolved[:, j]])
         return
     candidate_positions = task.places[fits]
-    has_candidate = candidate_positions != ELSEWHERE
-    fit_range = np.arange(len(fits))
-    values[0, value_positions[has_candidate[fit_indices]]] = predictions[
-        candidate_positions, fit_range
-    ][fit_indices[has_candidate[fit_indices]]]
-    for j in np.flatnonzero(has_candidate & is_unresolved[candidate_positions, fit_range]):
+    has_candidate = candidate_positions != NOT_IN_GROUP
+    fit_positions = np.arange(len(fits))
+    values[0, value_positions[has_candidate[fit_of_test_set]]] = predictions[
+        candidate_positions, fit_positions
+    ][fit_of_test_set[has_candidate[fit_of_test_set]]]
+    for j in np.flatnonzero(has_candidate & is_unresolved[candidate_positions, fit_positions]):
         task.leave_open(fits[j], candidates[candidate_positions[j], None])
 
 
 FEWEST = 16  # If fits times settings are fewer than this, each fit is solved by itself.
-MOST_PRODUCTS = 1 << 22  # Largest number of cells of the table of products of columns.
+MAX_PRODUCT_CELLS = 1 << 22  # Largest number of cells of the table of products of columns.
 MOST_WEIGHTS = 1 << 21  # Largest number of row weights that one batch of fits holds.
 
 
 @frozen(eq=False)
-class Samples:
+class WeightedFits:
     """Batch of fits of a plan, with row weights `(fit, row)` and the positions of predictions."""
 
     task: Task
@@ -130,7 +132,7 @@ class Samples:
     @classmethod
     def batches(
         cls, task: Task, is_unresolved: np.ndarray, n_columns: int, n_settings: int = 1
-    ) -> Iterator[Samples]:
+    ) -> Iterator[WeightedFits]:
         """Yield batches of the fits marked in `is_unresolved` that are trained on unchanged labels.
 
         Yield nothing if solving each fit by itself costs less: if there are few fits, each with
@@ -140,12 +142,12 @@ class Samples:
             is_unresolved = is_unresolved.copy()
             is_unresolved[label_flips.fit] = False
         fit_numbers, n = np.flatnonzero(is_unresolved), task.plan.n_rows
-        if len(fit_numbers) * n_settings < FEWEST or n * n_columns * n_columns > MOST_PRODUCTS:
+        if len(fit_numbers) * n_settings < FEWEST or n * n_columns * n_columns > MAX_PRODUCT_CELLS:
             return
         yield from cls.some(task, fit_numbers, n_columns)
 
     @classmethod
-    def some(cls, task: Task, fits: np.ndarray, n_columns: int) -> Iterator[Samples]:
+    def some(cls, task: Task, fits: np.ndarray, n_columns: int) -> Iterator[WeightedFits]:
         """Yield batches of the given fits, small enough for their weights to stay in memory."""
         batch_size = max(1, MOST_WEIGHTS // max(task.plan.n_rows, n_columns * n_columns))
         for batch_start in range(0, len(fits), batch_size):
@@ -155,18 +157,18 @@ class Samples:
     def times(self) -> np.ndarray:
         """Number of copies of each row in the training set of each fit."""
         plan = self.task.plan
-        test_set_order, fit_starts = plan.questions_of
-        return times_drawn(plan, test_set_order[fit_starts[self.fits]])
+        test_sets_by_fit, fit_starts = plan.questions_of
+        return count_row_copies(plan, test_sets_by_fit[fit_starts[self.fits]])
 
     @cached_property
     def weights(self) -> np.ndarray:
         """Weight of each row in each fit: its number of copies times its sample weight."""
-        copies = self.times.astype(np.float64)
-        return copies if self.task.weights is None else copies * self.task.weights
+        copy_counts = self.times.astype(np.float64)
+        return copy_counts if self.task.weights is None else copy_counts * self.task.weights
 
-    def select(self, which: np.ndarray) -> Samples:
+    def select(self, which: np.ndarray) -> WeightedFits:
         """Return the batch restricted to some of its fits, reusing row counts already computed."""
-        selected_samples = Samples(self.task, self.fits[which])
+        selected_samples = WeightedFits(self.task, self.fits[which])
         if "times" in self.__dict__:
             selected_samples.__dict__["times"] = self.times[which]
         return selected_samples
@@ -175,9 +177,9 @@ class Samples:
     def positions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Index of the fit in the batch, row, and position in `values`, for each prediction."""
         plan = self.task.plan
-        test_set_order, fit_starts = plan.questions_of
-        offsets, order_positions = select_lists(fit_starts, self.fits)
-        test_sets = test_set_order[order_positions]
+        test_sets_by_fit, fit_starts = plan.questions_of
+        offsets, test_set_positions = select_lists(fit_starts, self.fits)
+        test_sets = test_sets_by_fit[test_set_positions]
         n_test_sets = np.diff(offsets)
         row_offsets, prediction_positions = select_lists(plan.test_offsets, test_sets)
         fit_of_prediction = np.repeat(
@@ -189,7 +191,7 @@ class Samples:
         """Return a mask of the fits that predict for the candidate at a position of the group."""
         return self.task.asks(self.fits, place)
 
-    def answer(
+    def store_predictions(
         self, candidate_position: int, predictions: np.ndarray, is_unresolved: np.ndarray
     ) -> None:
         """Store the predictions of one candidate, given in the order of the property `positions`.
@@ -209,18 +211,20 @@ def fits_lacking_blocks(plan: Plan, fit_mask: np.ndarray) -> np.ndarray:
     fits = np.flatnonzero((plan.train.base == ALL) & (np.diff(plan.train.offsets) > 0) & fit_mask)
     if plan.blocks.counts is not None or not len(fits):
         return fits[:0]
-    cumulative_sizes = np.concatenate([[0], np.cumsum(plan.blocks.sizes[plan.train.minus])])
-    block_rows = (
+    cumulative_sizes = np.concatenate(
+        [[0], np.cumsum(plan.blocks.sizes[plan.train.removed_blocks])]
+    )
+    n_block_rows = (
         cumulative_sizes[plan.train.offsets[fits + 1]] - cumulative_sizes[plan.train.offsets[fits]]
     )
     are_disjoint: np.ndarray = (
-        count_removed_rows(plan.n_rows, plan.blocks, plan.train, fits) == block_rows
+        count_removed_rows(plan.n_rows, plan.blocks, plan.train, fits) == n_block_rows
     )
     return fits[are_disjoint]
 
 
 def products_of(X: np.ndarray) -> np.ndarray:
     """Return all pairwise products of the columns, as a table `(row, column * column)`."""
-    n, width = X.shape
+    n, n_columns = X.shape
     products: np.ndarray = np.einsum("ij,ik->ijk", X, X)
-    return products.reshape(n, width * width)
+    return products.reshape(n, n_columns * n_columns)

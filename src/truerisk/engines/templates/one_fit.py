@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Engine, Request, RunOptions
-from truerisk.core.arguments import Renamed
+from truerisk.core.arguments import RenamedAttribute
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
@@ -27,7 +27,7 @@ from truerisk.engines.running.jobs import run_jobs
 from truerisk.engines.settings import (
     Group,
     family_refusal,
-    groups_along,
+    group_candidates,
     response_refusal,
 )
 from truerisk.plan.answers import Answers
@@ -67,7 +67,7 @@ class OneFit(Engine):
             Name of the parameter.
         """
 
-    whole = Renamed("covering_value")
+    whole = RenamedAttribute("covering_value")
 
     @abstractmethod
     def covering_value(self, values: Sequence[Any]) -> Any:
@@ -164,7 +164,7 @@ class OneFit(Engine):
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        groups = groups_along(family, [self.path_of(family)])
+        groups = group_candidates(family, [self.path_of(family)])
         jobs = [
             (fit, groups_needed)
             for fit in range(plan.n_fits)
@@ -211,23 +211,30 @@ class OneFit(Engine):
             )
         }
 
-        def predict(model: Any, begun_steps: FittedSteps | None) -> dict[str, Any]:
+        def predict(model: Any, fitted_steps: FittedSteps | None) -> dict[str, Any]:
             learner = model[-1] if family.is_piped else model
-            prepared_tests = test_sets = requested_rows()
-            if begun_steps is not None:
-                prepared_tests = [
-                    replace(test_set, X=begun_steps.test_table(i, test_set.X))
+            transformed_test_sets = test_sets = requested_rows()
+            if fitted_steps is not None:
+                transformed_test_sets = [
+                    replace(test_set, X=fitted_steps.transform_test_set(i, test_set.X))
                     for i, test_set in enumerate(test_sets)
                 ]
             elif family.is_piped:
-                prepared_tests = [_transform_test(model, test) for test in test_sets]
+                transformed_test_sets = [
+                    _transform_test_rows(model, rows_to_predict) for rows_to_predict in test_sets
+                ]
             predictions, *further_predictions = (
-                [self.read(learner, group, test, data, one_request) for test in prepared_tests]
-                for one_request in request.all_requests
+                [
+                    self.read(learner, group, rows_to_predict, data, single_request)
+                    for rows_to_predict in transformed_test_sets
+                ]
+                for single_request in request.all_requests
             )
             for request_predictions in (predictions, *further_predictions):
-                for test_predictions, test in zip(request_predictions, test_sets, strict=True):
-                    refuse_wrong_length(test_predictions.shape[1], len(test.y))
+                for test_predictions, rows_to_predict in zip(
+                    request_predictions, test_sets, strict=True
+                ):
+                    refuse_wrong_length(test_predictions.shape[1], len(rows_to_predict.y))
             return {"answers": predictions, "further_answers": tuple(further_predictions)}
 
         first_candidate = int(group.candidates[0])
@@ -254,26 +261,26 @@ class OneFit(Engine):
         ]
 
 
-def _requested_groups(groups: list[Group], run: RunOptions, fit: int) -> list[Group]:
+def _requested_groups(groups: list[Group], run_options: RunOptions, fit: int) -> list[Group]:
     """Return the groups, restricted to the candidates for which this fit has to predict."""
-    if run.only is not None:
-        requested_candidates = np.array([run.only[fit]])
-    elif run.needed is not None:
-        requested_candidates = np.flatnonzero(run.needed[:, fit])
+    if run_options.candidate_by_fit is not None:
+        requested_candidates = np.array([run_options.candidate_by_fit[fit]])
+    elif run_options.is_needed is not None:
+        requested_candidates = np.flatnonzero(run_options.is_needed[:, fit])
     else:
         return groups
     groups_with_positions = [
         (group, np.flatnonzero(np.isin(group.candidates, requested_candidates))) for group in groups
     ]
     return [
-        group.part(member_positions)
-        for group, member_positions in groups_with_positions
-        if len(member_positions)
+        group.part(candidate_positions)
+        for group, candidate_positions in groups_with_positions
+        if len(candidate_positions)
     ]
 
 
-def _transform_test(model: Any, test: RowsToPredict) -> RowsToPredict:
+def _transform_test_rows(model: Any, rows_to_predict: RowsToPredict) -> RowsToPredict:
     """Transform the test rows by all steps of a fitted pipeline but the last."""
     if len(model) < 2:
-        return test
-    return replace(test, X=model[:-1].transform(test.X))
+        return rows_to_predict
+    return replace(rows_to_predict, X=model[:-1].transform(rows_to_predict.X))

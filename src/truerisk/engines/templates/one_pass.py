@@ -21,24 +21,24 @@ from typing import Any, ClassVar
 import numpy as np
 
 from truerisk.contracts import Engine, Request, RunOptions
-from truerisk.core.arguments import Renamed
+from truerisk.core.arguments import RenamedAttribute
 from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.core.progress import report_progress
 from truerisk.data.data import Data
-from truerisk.engines.prepared import dense, squares_fit, unless_it_fails
+from truerisk.engines.prepared import call_or_none, has_safe_squares, to_dense_float64
 from truerisk.engines.running.doors import shared_steps
 from truerisk.engines.running.fit_warnings import WarningCounts, collect_warnings
 from truerisk.engines.settings import (
-    ELSEWHERE,
+    NOT_IN_GROUP,
     Group,
     family_refusal,
-    groups_along,
+    group_candidates,
     response_refusal,
 )
-from truerisk.engines.templates.task import Collected, Shown, Task
-from truerisk.kernels import why_not
-from truerisk.plan.answers import Answers, empty_values
+from truerisk.engines.templates.task import PassResults, Shown, Task
+from truerisk.kernels import unavailability_reason
+from truerisk.plan.answers import Answers, allocate_predictions
 from truerisk.plan.plan import Plan
 
 
@@ -264,7 +264,7 @@ class OnePass(Engine):
         bool
             False if squares of them overflow or vanish.
         """
-        return squares_fit(numbers)
+        return has_safe_squares(numbers)
 
     def read(self, group: Group, table: Any) -> np.ndarray:
         """Convert the output of the steps before the learner to float64.
@@ -283,7 +283,7 @@ class OnePass(Engine):
         array of float
             The table.
         """
-        return dense(table)
+        return to_dense_float64(table)
 
     def table(self, group: Group, data: Data) -> Any:
         """Return X transformed by the steps that treat each row by itself.
@@ -306,7 +306,7 @@ class OnePass(Engine):
         all_rows = data.rows(np.arange(data.n_rows))
         return self.read(group, group.rowwise.fit_transform(all_rows))
 
-    together = Renamed("answer_together")
+    together = RenamedAttribute("answer_together")
 
     def answer_together(self, task: Task) -> np.ndarray:
         """Predict for all fits that can be computed at once, and return a mask of these fits.
@@ -353,7 +353,7 @@ class OnePass(Engine):
         has_training_rows = (plan.least_train_sizes > 0).all() or plan.train_sizes.all()
         if not has_training_rows or not plan.test_sizes.all():
             return "a fit sees no rows, or is asked about none."
-        if self.compiled and (missing_module := why_not()) is not None:
+        if self.compiled and (missing_module := unavailability_reason()) is not None:
             return f"{missing_module}."
         return self.more_refusals(family, data, plan, request)
 
@@ -362,35 +362,37 @@ class OnePass(Engine):
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
         start_time = time.perf_counter()
-        n_value_rows = len(family) if run.only is None else 1
-        values = empty_values(data, plan, request.response, n_value_rows)
+        n_value_rows = len(family) if run.candidate_by_fit is None else 1
+        values = allocate_predictions(data, plan, request.response, n_value_rows)
         n_fits = len(values) * plan.n_fits
         report_progress(0, n_fits)
-        groups = groups_along(family, self.along)
+        groups = group_candidates(family, self.along)
         # Groups of candidates may share the fitted steps before the learner.
-        if family.is_piped and len(groups) > 1 and run.steps is None:
-            run = replace(run, steps=shared_steps().FittedStepTrees())
+        if family.is_piped and len(groups) > 1 and run.step_cache is None:
+            run = replace(run, step_cache=shared_steps().FittedStepTrees())
         extra_results = None
         if plan.extra is not None:
-            extra_results = plan.extra.gather(plan, len(values), data.n_classes)
+            extra_results = plan.extra.make_collector(plan, len(values), data.n_classes)
         # `refuse` accepts no fit parameter other than sample weights.
         weight_arrays = list(data.fit_params.values())
         weights = np.asarray(weight_arrays[0], dtype=np.float64) if weight_arrays else None
-        results = Collected(values, extra_results)
-        whole_task = Task(family, groups[0], data, plan, request, run, None, weights, results)
-        n_done = 0
+        results = PassResults(values, extra_results)
+        task_of_all_groups = Task(
+            family, groups[0], data, plan, request, run, None, weights, results
+        )
+        n_fits_done = 0
         for group in groups:
-            task = with_group(whole_task, group, read=partial(self.read, group))
-            n_done += self._answer_group(task, n_done, n_fits)
+            task = task_of_group(task_of_all_groups, group, read=partial(self.read, group))
+            n_fits_done += self._predict_group(task, n_fits_done, n_fits)
         if request.response == "score" and any(map(self.rounds, groups)):
-            whole_task.ask_for_ranks()
+            task_of_all_groups.ask_for_ranks()
         report_progress(n_fits, n_fits)
-        if results.warned:
-            WarningCounts(results.warned).issue_all(n_fits)
+        if results.fit_warnings:
+            WarningCounts(results.fit_warnings).issue_all(n_fits)
         # The duration of the run is divided equally among its fits.
         seconds_shape = len(values), plan.n_fits
         fit_seconds = (time.perf_counter() - start_time) / n_fits
-        for note_template, largest_value in results.largest.items():
+        for note_template, largest_value in results.largest_values.items():
             results.notes.append(note_template.format(largest_value))
         return Answers(
             plan=plan,
@@ -401,11 +403,11 @@ class OnePass(Engine):
             fit_seconds=np.broadcast_to(fit_seconds, seconds_shape),
             answer_seconds=np.broadcast_to(0.0, seconds_shape),
             n_fits=n_fits,
-            extra=None if extra_results is None else extra_results.finished(),
+            extra=None if extra_results is None else extra_results.to_answers(),
             notes=tuple(dict.fromkeys(results.notes)),
         )
 
-    def _answer_group(self, task: Task, n_done_before: int, n_fits_in_all: int) -> int:
+    def _predict_group(self, task: Task, n_fits_done_before: int, n_total_fits: int) -> int:
         """Predict for the candidates of one group; return how many scikit-learn fits this saves."""
         group, data, n_fits, candidate_positions = (
             task.group,
@@ -413,27 +415,33 @@ class OnePass(Engine):
             task.plan.n_fits,
             task.places,
         )
-        n_replaced = n_fits * len(group.candidates)
+        n_replaced_fits = n_fits * len(group.candidates)
         if candidate_positions is not None:
-            n_replaced = int((candidate_positions != ELSEWHERE).sum())
+            n_replaced_fits = int((candidate_positions != NOT_IN_GROUP).sum())
         can_serve = data.classes is not None or self.fits(data.y)
         if can_serve and group.preparation is None:  # All fits of the group use the same table.
             X = None
             # If the grid drops the step that imputes missing values, X is not finite.
             if group.rowwise is not None or not data.non_finite:
-                X = unless_it_fails(partial(self.table, group, data))
+                X = call_or_none(partial(self.table, group, data))
             can_serve = X is not None and self.fits(X)
             task = replace(task, X=X)
         done_mask = self.answer_together(task) if can_serve else task.all_open()
-        n_done_together = int(done_mask.sum())
-        report_progress(n_done_before + n_replaced * n_done_together // n_fits, n_fits_in_all)
-        for n_fits_tried, fit in enumerate(np.flatnonzero(~done_mask), start=n_done_together + 1):
+        n_fits_done_together = int(done_mask.sum())
+        report_progress(
+            n_fits_done_before + n_replaced_fits * n_fits_done_together // n_fits, n_total_fits
+        )
+        for n_fits_tried, fit in enumerate(
+            np.flatnonzero(~done_mask), start=n_fits_done_together + 1
+        ):
             self.answer_fit(task, int(fit))
-            report_progress(n_done_before + n_replaced * n_fits_tried // n_fits, n_fits_in_all)
+            report_progress(
+                n_fits_done_before + n_replaced_fits * n_fits_tried // n_fits, n_total_fits
+            )
         task.collected.notes.extend(self.closing_notes(task))
-        if task.collected.unresolved or task.collected.same_warning:
+        if task.collected.unresolved_candidates or task.collected.shared_warnings:
             task.ask_the_learner()
-        return n_replaced
+        return n_replaced_fits
 
     def answer_fit(self, task: Task, fit: int) -> None:
         """Predict for one fit by a pass of its own, or leave its predictions to the learner.
@@ -449,7 +457,7 @@ class OnePass(Engine):
         if group is None:
             return
         with collect_warnings() as step_warnings:
-            train_and_tests = unless_it_fails(lambda: task.shown(fit))
+            train_and_tests = call_or_none(lambda: task.shown(fit))
         predictions = (
             None if train_and_tests is None else self.fit_pass(task, group, *train_and_tests)
         )
@@ -458,17 +466,18 @@ class OnePass(Engine):
             return
         # For unresolved candidates the learner is fitted together with its steps, which warn then.
         # Only the other candidates need the warnings of this pass.
-        unresolved = task.collected.unresolved.get(fit, set())
-        task.collected.warned.extend(
-            step_warnings * sum(int(candidate) not in unresolved for candidate in group.candidates)
+        unresolved_candidates = task.collected.unresolved_candidates.get(fit, set())
+        task.collected.fit_warnings.extend(
+            step_warnings
+            * sum(int(candidate) not in unresolved_candidates for candidate in group.candidates)
         )
         for test_set, test_predictions in zip(task.questions(fit), predictions, strict=True):
             task.place(int(test_set), group, test_predictions)
 
 
-def with_group(task: Task, group: Group, **changes: Any) -> Task:
+def task_of_group(task: Task, group: Group, **changes: Any) -> Task:
     """Return the task for this group, with the position in the group of each fit's candidate."""
-    candidate_of_fit = task.run.only
+    candidate_of_fit = task.run.candidate_by_fit
     candidate_positions = None if candidate_of_fit is None else group.places_of(candidate_of_fit)
     return replace(task, group=group, places=candidate_positions, **changes)
 
@@ -476,9 +485,11 @@ def with_group(task: Task, group: Group, **changes: Any) -> Task:
 def _weights_refusal(family: Family, data: Data, serves_weights: bool) -> str | None:
     """Return why the fit parameters of the call are not supported, or None if they are."""
     weight_name = f"{family.prefix}sample_weight"
-    unsupported = [name for name in data.fit_params if name != weight_name or not serves_weights]
-    if unsupported:
-        return f"fit parameters ({', '.join(unsupported)}) are given."
+    unsupported_params = [
+        name for name in data.fit_params if name != weight_name or not serves_weights
+    ]
+    if unsupported_params:
+        return f"fit parameters ({', '.join(unsupported_params)}) are given."
     if weight_name in data.fit_params and np.shape(data.fit_params[weight_name]) != (data.n_rows,):
         return f"{weight_name} is not one weight per row."
     return None

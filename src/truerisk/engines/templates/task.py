@@ -1,6 +1,6 @@
 """One group of candidates on one plan: the training data of its fits, and storage for predictions.
 
-A `Task` does not change; the results of its fits are gathered in the `Collected` of the run.
+A `Task` does not change; the results of its fits are gathered in the `PassResults` of the run.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from truerisk.contracts import Request, RunOptions
 from truerisk.core.family import Family
 from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
-from truerisk.engines.prepared import Begin, dense, unless_it_fails
-from truerisk.engines.running.doors import known_steps
+from truerisk.engines.prepared import StepFitter, call_or_none, to_dense_float64
+from truerisk.engines.running.doors import known_steps_finder
 from truerisk.engines.running.fit_warnings import FitWarning
-from truerisk.engines.running.fitting import error_of, fit_batch
-from truerisk.engines.settings import ELSEWHERE, Group, fit_steps
+from truerisk.engines.running.fitting import failure_error, fit_batch
+from truerisk.engines.settings import NOT_IN_GROUP, Group, fit_steps
 from truerisk.plan.plan import Plan
 
 # Differences of scores below this share of the largest score may be due to rounding.
-RELATIVE_ROUNDING = 1e-9
+SCORE_TIE_TOLERANCE = 1e-9
 # Number of successive fits that are compared with the first of them.
 # This first fit shows for which candidates a pass fails.
 FITS_PER_PROBE = 16
@@ -74,28 +74,28 @@ class Shown:
         """Number of copies of each row times its sample weight; None if every weight is 1."""
         if self.times is None:
             return self.weights
-        copies = self.times.astype(np.float64)
-        return copies if self.weights is None else copies * self.weights
+        copy_counts = self.times.astype(np.float64)
+        return copy_counts if self.weights is None else copy_counts * self.weights
 
 
 @dataclass(eq=False)
-class Collected:
+class PassResults:
     """Predictions of a run so far, and the fits that are left to the learner itself.
 
-    `unresolved` maps a fit to its unresolved candidates, for which the learner has to be fitted.
-    `same_warning` lists pairs (fit, candidate) that cause the same warning. `requested` holds pairs
-    (fit, candidate) for which the learner was fitted.
+    `unresolved_candidates` maps a fit to its unresolved candidates, for which the learner has to be
+    fitted. `shared_warnings` lists pairs (fit, candidate) that cause the same warning.
+    `learner_fits` holds pairs (fit, candidate) for which the learner was fitted.
     """
 
     values: np.ndarray
-    extra: Any = None  # A `Gathered`, if the plan requests more than predictions of rows.
-    unresolved: dict[int, set[int]] = field(default_factory=dict)
-    same_warning: list[tuple[int, int]] = field(default_factory=list)
-    requested: set[tuple[int, int]] = field(default_factory=set)
-    warned: list[FitWarning] = field(default_factory=list)
+    extra: Any = None  # An `ExtraCollector`, if the plan requests more than predictions of rows.
+    unresolved_candidates: dict[int, set[int]] = field(default_factory=dict)
+    shared_warnings: list[tuple[int, int]] = field(default_factory=list)
+    learner_fits: set[tuple[int, int]] = field(default_factory=set)
+    fit_warnings: list[FitWarning] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # Notes for the user who reads the result.
     # Largest value of each measured quantity, by the text of its note.
-    largest: dict[str, float] = field(default_factory=dict)
+    largest_values: dict[str, float] = field(default_factory=dict)
 
 
 @frozen(eq=False)
@@ -155,11 +155,11 @@ class Task:
     run: RunOptions
     X: Any  # X after the steps that treat each row by itself; None if a step learns from the rows.
     weights: np.ndarray | None
-    collected: Collected
+    collected: PassResults
     # Position in the group of each fit's candidate; None if every fit predicts for all candidates.
     places: np.ndarray | None = None
     # Converts the output of a step to an array for the engine.
-    read: Callable[[Any], np.ndarray] = dense
+    read: Callable[[Any], np.ndarray] = to_dense_float64
 
     def prepared_by_all_rows(self) -> np.ndarray | None:
         """Return X transformed by steps that are fitted on all rows, or None if they fail.
@@ -172,7 +172,7 @@ class Task:
         from sklearn.base import clone
 
         steps, all_rows = clone(self.group.preparation), self.data.rows(np.arange(self.data.n_rows))
-        return unless_it_fails(lambda: dense(steps.fit_transform(all_rows)))
+        return call_or_none(lambda: to_dense_float64(steps.fit_transform(all_rows)))
 
     def of_fit(self, fit: int) -> Group | None:
         """Return the candidates for which a fit predicts: the whole group, one candidate, or None.
@@ -192,7 +192,7 @@ class Task:
         candidate_position = int(self.places[fit])
         return (
             None
-            if candidate_position == ELSEWHERE
+            if candidate_position == NOT_IN_GROUP
             else self.group.part(np.array([candidate_position]))
         )
 
@@ -214,9 +214,15 @@ class Task:
             The candidates.
         """
         group, first_fit = self.of_fit(fit), fit - fit % FITS_PER_PROBE
-        if group is None or fit == first_fit or not self.collected.unresolved.get(first_fit):
+        if (
+            group is None
+            or fit == first_fit
+            or not self.collected.unresolved_candidates.get(first_fit)
+        ):
             return group
-        is_unresolved = np.isin(group.candidates, list(self.collected.unresolved[first_fit]))
+        is_unresolved = np.isin(
+            group.candidates, list(self.collected.unresolved_candidates[first_fit])
+        )
         self.leave_open(fit, group.candidates[is_unresolved])
         return None if is_unresolved.all() else group.part(np.flatnonzero(~is_unresolved))
 
@@ -250,8 +256,8 @@ class Task:
         array of int
             The numbers of the questions.
         """
-        test_set_order, fit_starts = self.plan.questions_of
-        return test_set_order[fit_starts[fit] : fit_starts[fit + 1]]
+        test_sets_by_fit, fit_starts = self.plan.questions_of
+        return test_sets_by_fit[fit_starts[fit] : fit_starts[fit + 1]]
 
     def place(self, question: int, group: Group, answers: np.ndarray) -> None:
         """Store the predictions of a test set, one row per candidate of the group, in `values`.
@@ -278,7 +284,7 @@ class Task:
         value : float
             The quantity in one fit.
         """
-        largest_values = self.collected.largest
+        largest_values = self.collected.largest_values
         largest_values[what] = max(value, largest_values.get(what, value))
 
     def leave_open(self, fit: int, candidates: Iterable[int]) -> None:
@@ -291,7 +297,9 @@ class Task:
         candidates : iterable of int
             Numbers of candidates.
         """
-        self.collected.unresolved.setdefault(int(fit), set()).update(map(int, candidates))
+        self.collected.unresolved_candidates.setdefault(int(fit), set()).update(
+            map(int, candidates)
+        )
 
     def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
         """Record candidates that cause the same warning.
@@ -305,7 +313,9 @@ class Task:
         candidates : iterable of int
             Numbers of candidates.
         """
-        self.collected.same_warning.extend((int(fit), int(candidate)) for candidate in candidates)
+        self.collected.shared_warnings.extend(
+            (int(fit), int(candidate)) for candidate in candidates
+        )
 
     def all_open(self) -> np.ndarray:
         """Leave all predictions of every fit to the learner itself, and return a mask of all fits.
@@ -323,25 +333,25 @@ class Task:
     def ask_the_learner(self) -> None:
         """Fit the learner itself for every unresolved prediction, and once for a shared warning."""
         results = self.collected
-        for fit, candidate in results.same_warning[:1]:
+        for fit, candidate in results.shared_warnings[:1]:
             self.leave_open(fit, [candidate])
-        for fit, candidates in sorted(results.unresolved.items()):
+        for fit, candidates in sorted(results.unresolved_candidates.items()):
             if candidates:
-                self._ask(fit, sorted(candidates))
-            results.requested.update((fit, candidate) for candidate in candidates)
-        results.unresolved.clear()
-        results.same_warning.clear()
+                self._fit_learner(fit, sorted(candidates))
+            results.learner_fits.update((fit, candidate) for candidate in candidates)
+        results.unresolved_candidates.clear()
+        results.shared_warnings.clear()
 
-    def _ask(self, fit: int, candidates: list[int]) -> None:
+    def _fit_learner(self, fit: int, candidates: list[int]) -> None:
         jobs, seed, results = [(fit, candidates)], self.run.seed, self.collected
         for fit_result in fit_batch(
             self.family, self.data, self.plan, self.request, seed, True, jobs
         ):
             if fit_result.failure is not None:
-                raise error_of(fit_result)
-            is_shared_warning = (fit, fit_result.candidate) in results.same_warning[:1]
-            results.warned.extend(
-                fit_result.warnings * (len(results.same_warning) if is_shared_warning else 1)
+                raise failure_error(fit_result)
+            is_shared_warning = (fit, fit_result.candidate) in results.shared_warnings[:1]
+            results.fit_warnings.extend(
+                fit_result.warnings * (len(results.shared_warnings) if is_shared_warning else 1)
             )
             value_row = self.line_of(fit_result.candidate)
             if results.extra is not None:
@@ -359,8 +369,12 @@ class Task:
         """
         for value_row, scores in enumerate(self.collected.values):
             for fit in fits_ranked_by_rounding(scores, self.plan, self.data).tolist():
-                candidate = value_row if self.run.only is None else int(self.run.only[fit])
-                if (fit, candidate) not in self.collected.requested:
+                candidate = (
+                    value_row
+                    if self.run.candidate_by_fit is None
+                    else int(self.run.candidate_by_fit[fit])
+                )
+                if (fit, candidate) not in self.collected.learner_fits:
                     self.leave_open(fit, [candidate])
         self.ask_the_learner()
 
@@ -377,7 +391,7 @@ class Task:
         array of int or slice
             The rows.
         """
-        return group.candidates if self.run.only is None else slice(0, 1)
+        return group.candidates if self.run.candidate_by_fit is None else slice(0, 1)
 
     def line_of(self, candidate: int) -> int:
         """Return the row of `values` that belongs to one candidate.
@@ -392,12 +406,14 @@ class Task:
         int
             The row.
         """
-        return candidate if self.run.only is None else 0
+        return candidate if self.run.candidate_by_fit is None else 0
 
     @cached_property
-    def _known_steps(self) -> Callable[[Plan, int], Begin | None]:
+    def _find_known_steps(self) -> Callable[[Plan, int], StepFitter | None]:
         candidate = int(self.group.candidates[0])
-        return known_steps(self.run.steps, self.family, self.group.preparation, candidate)
+        return known_steps_finder(
+            self.run.step_cache, self.family, self.group.preparation, candidate
+        )
 
     def labels(self, fit: int) -> np.ndarray:
         """Return the class codes or targets of all rows, with the labels that this fit flips.
@@ -412,8 +428,12 @@ class Task:
         array, shape (n_rows,)
             The codes or targets.
         """
-        codes = self.data.y if self.data.codes is None else self.data.codes
-        return codes if self.plan.extra is None else self.plan.extra.labels(fit, codes)
+        codes_or_targets = self.data.y if self.data.codes is None else self.data.codes
+        return (
+            codes_or_targets
+            if self.plan.extra is None
+            else self.plan.extra.labels(fit, codes_or_targets)
+        )
 
     def shown(self, fit: int) -> tuple[Shown, list[np.ndarray]]:
         """Return the training data of a fit and its test sets, both transformed by earlier steps.
@@ -430,19 +450,19 @@ class Task:
         test_tables : list of arrays
             The rows of each test set.
         """
-        rows, copies = self.plan.train_rows(fit)
+        rows, copy_counts = self.plan.train_rows(fit)
         test_row_lists = [self.plan.test_rows(int(test_set))[0] for test_set in self.questions(fit)]
         y = self.labels(fit)[rows]
         weights = None if self.weights is None else self.weights[rows]
         if self.X is not None:
-            return Shown(fit, rows, self.X[rows], y, copies, weights), [
-                self.X[rows_of_test] for rows_of_test in test_row_lists
+            return Shown(fit, rows, self.X[rows], y, copy_counts, weights), [
+                self.X[test_rows] for test_rows in test_row_lists
             ]
-        fit_arguments = self.group.preparation, self.data, (rows, copies), y
+        fit_arguments = self.group.preparation, self.data, (rows, copy_counts), y
         X, test_tables = fit_steps(
-            *fit_arguments, test_row_lists, self.read, self._known_steps(self.plan, fit)
+            *fit_arguments, test_row_lists, self.read, self._find_known_steps(self.plan, fit)
         )
-        return Shown(fit, rows, X, y, copies, weights), test_tables
+        return Shown(fit, rows, X, y, copy_counts, weights), test_tables
 
 
 def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
@@ -454,21 +474,21 @@ def fits_ranked_by_rounding(scores: np.ndarray, plan: Plan, data: Data) -> np.nd
     repetition and to the same part of the plan (inside or outside).
     """
     test_sizes = plan.test_sizes
-    ranking_keys = np.stack([plan.part, plan.repeat, plan.unit], axis=1)
-    ranking_of_test_set = np.unique(ranking_keys, axis=0, return_inverse=True)[1].ravel()
-    ranking = np.repeat(ranking_of_test_set, test_sizes)
-    score_order = np.lexsort((scores, ranking))
-    tolerance = RELATIVE_ROUNDING * (1 + np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+    rank_group_keys = np.stack([plan.part, plan.repeat, plan.unit], axis=1)
+    rank_group_of_test_set = np.unique(rank_group_keys, axis=0, return_inverse=True)[1].ravel()
+    rank_group = np.repeat(rank_group_of_test_set, test_sizes)
+    score_order = np.lexsort((scores, rank_group))
+    tolerance = SCORE_TIE_TOLERANCE * (1 + np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
     with np.errstate(invalid="ignore", over="ignore"):
-        is_separate = (np.diff(ranking[score_order]) != 0) | ~(
+        is_new_tie = (np.diff(rank_group[score_order]) != 0) | ~(
             np.diff(scores[score_order]) <= tolerance
         )
-    tie_starts = np.concatenate([[0], np.flatnonzero(is_separate) + 1])
-    codes = data.class_codes[plan.positions[0][score_order]]
-    has_both_classes = np.maximum.reduceat(codes, tie_starts) > np.minimum.reduceat(
-        codes, tie_starts
+    tie_starts = np.concatenate([[0], np.flatnonzero(is_new_tie) + 1])
+    class_codes = data.class_codes[plan.positions[0][score_order]]
+    has_both_classes = np.maximum.reduceat(class_codes, tie_starts) > np.minimum.reduceat(
+        class_codes, tie_starts
     )
-    tied_rows = score_order[
+    tied_predictions = score_order[
         np.repeat(has_both_classes, np.diff(np.append(tie_starts, len(score_order))))
     ]
-    return np.unique(np.repeat(plan.fit, test_sizes)[tied_rows])
+    return np.unique(np.repeat(plan.fit, test_sizes)[tied_predictions])

@@ -30,13 +30,13 @@ def is_wide(X: np.ndarray) -> bool:
 
 @frozen(eq=False)
 class RotatedRows:
-    """Training rows in rotated columns (`shown`), and the columns' unit vectors (`directions`).
+    """Training rows in rotated columns (`train_rows`) and the columns' unit vectors (`directions`).
 
     `origin` holds the coordinates of the original table's zero in the rotated columns. `centre`
     holds the coordinates of the rotated zero in the original columns.
     """
 
-    shown: np.ndarray
+    train_rows: np.ndarray
     directions: np.ndarray
     centre: np.ndarray
     origin: np.ndarray
@@ -46,14 +46,14 @@ class RotatedRows:
         """Number of columns of the original table."""
         return len(self.directions)
 
-    def turn(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def rotate(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Rotate further rows; also return the length of each row outside the rotated columns."""
-        centred = rows - self.centre
-        rotated = centred @ self.directions
-        squared_lengths = np.einsum("ij,ij->i", centred, centred) - np.einsum(
-            "ij,ij->i", rotated, rotated
+        centred_rows = rows - self.centre
+        rotated_rows = centred_rows @ self.directions
+        squared_residual_lengths = np.einsum("ij,ij->i", centred_rows, centred_rows) - np.einsum(
+            "ij,ij->i", rotated_rows, rotated_rows
         )
-        return rotated, np.sqrt(np.maximum(squared_lengths, 0.0))
+        return rotated_rows, np.sqrt(np.maximum(squared_residual_lengths, 0.0))
 
 
 def rotate_rows(X: np.ndarray) -> RotatedRows:
@@ -65,8 +65,12 @@ def rotate_rows(X: np.ndarray) -> RotatedRows:
 def rotate_about_mean(X: np.ndarray) -> RotatedRows:
     """Centre the training rows, and rotate them together with the zero of the original table."""
     centre = X.mean(axis=0)
-    rows_and_origin, directions = _rows_and_directions(np.concatenate([X - centre, -centre[None]]))
-    return RotatedRows(rows_and_origin[:-1], directions, centre, rows_and_origin[-1])
+    rotated_rows_and_origin, directions = _rows_and_directions(
+        np.concatenate([X - centre, -centre[None]])
+    )
+    return RotatedRows(
+        rotated_rows_and_origin[:-1], directions, centre, rotated_rows_and_origin[-1]
+    )
 
 
 def _rows_and_directions(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

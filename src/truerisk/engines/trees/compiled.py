@@ -7,17 +7,17 @@ from functools import cached_property
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.kernels import native
+from truerisk.kernels import native_module
 
 NO_LIMIT = 2**31 - 1
 # scikit-learn treats single-precision values as equal if they differ by no more than this.
-CLOSE = 1e-7
+FEATURE_THRESHOLD = 1e-7
 IMPURITY_CODES = {"gini": 0, "entropy": 1, "squared_error": 2}
 # If a node tries fewer than one in this many columns, it sorts only the columns that it tries.
 FEW_TRIED = 12
 MAX_EXACT_SUM = 2**53
 # With fewer rows, doubles represent squares of counts and their sums exactly.
-MOST_ROWS = 2**26
+MAX_ROWS = 2**26
 
 
 @frozen(eq=False)
@@ -32,7 +32,7 @@ class TreeTable:
         columns = np.ascontiguousarray(X.T, dtype=np.float32)
         if columns.ndim != 2 or not columns.size or not np.isfinite(columns).all():
             raise ValueError("a tree needs a table of finite numbers, with rows and columns.")
-        if columns.shape[1] >= MOST_ROWS or columns.shape[0] >= NO_LIMIT:
+        if columns.shape[1] >= MAX_ROWS or columns.shape[0] >= NO_LIMIT:
             raise ValueError(f"{columns.shape[1]} rows of {columns.shape[0]} columns are too many.")
         return cls(columns)
 
@@ -42,14 +42,14 @@ class TreeTable:
         return int(self.columns.shape[1])
 
     @cached_property
-    def pairs(self) -> TwoValuedColumns:
+    def two_valued_columns(self) -> TwoValuedColumns:
         """Columns of the table that have exactly two distinct values."""
         return TwoValuedColumns.from_columns(self.columns)
 
     @cached_property
-    def order(self) -> np.ndarray:
+    def sorted_rows(self) -> np.ndarray:
         """Row numbers in the order of each column with over two values: `(column slot, rank)`."""
-        columns = self.columns[~self.pairs.which]
+        columns = self.columns[~self.two_valued_columns.is_two_valued]
         sorted_rows = np.empty(columns.shape, dtype=np.int32)
         for rows, values in zip(sorted_rows, columns, strict=True):
             rows[:] = np.argsort(values)
@@ -60,15 +60,16 @@ class TreeTable:
 class TwoValuedColumns:
     """Columns with two distinct values `low` and `high`, stored by the rows with the rarer value.
 
-    `which` marks these columns among all columns; `lists[starts[i]:starts[i + 1]]` are the numbers
-    of the columns in which row i has the rarer value.
+    `is_two_valued` marks these columns among all columns;
+    `column_lists[row_starts[i]:row_starts[i + 1]]` are the numbers of the columns in which row i
+    has the rarer value.
     """
 
-    which: np.ndarray
+    is_two_valued: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    starts: np.ndarray
-    lists: np.ndarray
+    row_starts: np.ndarray
+    column_lists: np.ndarray
 
     @classmethod
     def from_columns(cls, columns: np.ndarray) -> TwoValuedColumns:
@@ -85,13 +86,13 @@ class TwoValuedColumns:
         is_two_valued = np.zeros(len(columns), dtype=bool)
         is_two_valued[column_numbers] = True
         row_starts = np.searchsorted(rows, np.arange(columns.shape[1] + 1))
-        lists = column_numbers[column_positions].astype(np.int32)
-        return cls(is_two_valued, low, high, row_starts, lists)
+        column_lists = column_numbers[column_positions].astype(np.int32)
+        return cls(is_two_valued, low, high, row_starts, column_lists)
 
     @property
-    def slots(self) -> np.ndarray:
+    def sorted_column_index(self) -> np.ndarray:
         """Index of each column among those with over two values; −1 if a column has two values."""
-        return np.where(self.which, -1, np.cumsum(~self.which) - 1).astype(np.int32)
+        return np.where(self.is_two_valued, -1, np.cumsum(~self.is_two_valued) - 1).astype(np.int32)
 
 
 @frozen(eq=False)
@@ -124,14 +125,14 @@ class RowLists:
 class GrowthLimits:
     """Stopping rules of a decision tree, resolved from scikit-learn's parameters for one fit.
 
-    `min_split_rows` and `min_leaf_rows` count rows with their copies, and `weight_leaf` is a number
-    of rows too.
+    `min_split_rows` and `min_leaf_rows` count rows with their copies, and `min_leaf_weight` is a
+    number of rows too.
     """
 
     depth: int = NO_LIMIT
     min_split_rows: float = 2
     min_leaf_rows: float = 1
-    weight_leaf: float = 0.0
+    min_leaf_weight: float = 0.0
     decrease: float = 0.0
 
 
@@ -158,7 +159,7 @@ class Tree:
 
 
 @frozen(eq=False)
-class Growth:
+class GrownTrees:
     """Nodes of many trees, one tree after another, and the leaf of each test row.
 
     `nodes.counts[offsets[f]:offsets[f + 1]]` belongs to tree f. `leaves[i]` is the number of the
@@ -187,8 +188,8 @@ def grow_trees(
     *,
     n_tried: int,
     criterion: str = "gini",
-    close: float = CLOSE,
-) -> Growth:
+    close: float = FEATURE_THRESHOLD,
+) -> GrownTrees:
     """Grow one tree per sample, with the same splits as scikit-learn's depth-first builder.
 
     A node tries columns in an order drawn by a xorshift generator. Candidate thresholds lie between
@@ -258,7 +259,7 @@ def grow_trees(
         np.empty(len(rows_to_predict.rows), dtype=np.int32),
     )
     n_columns = len(table.columns)
-    native().grow_trees(
+    native_module().grow_trees(
         *_kernel_arguments(table, sorts_once=n_columns <= FEW_TRIED * n_tried),
         codes,
         targets,
@@ -270,9 +271,9 @@ def grow_trees(
         rows_to_predict.rows,
         rows_to_predict.offsets,
         seeds,
-        np.array([_limit_numbers(tree_limits) for tree_limits in limits], dtype=np.float64).reshape(
-            n_fits, 5
-        ),
+        np.array(
+            [_limits_as_list(tree_limits) for tree_limits in limits], dtype=np.float64
+        ).reshape(n_fits, 5),
         min(int(n_tried), n_columns),
         float(close),
         nodes.children_left,
@@ -287,7 +288,7 @@ def grow_trees(
     )
     offsets = np.cumsum([0, *n_nodes])
     used_arrays = {name: array[: offsets[-1]] for name, array in vars(nodes).items()}
-    return Growth(Tree(**used_arrays), offsets, leaves)
+    return GrownTrees(Tree(**used_arrays), offsets, leaves)
 
 
 def _kernel_arguments(table: TreeTable, *, sorts_once: bool) -> tuple[object, ...]:
@@ -296,37 +297,37 @@ def _kernel_arguments(table: TreeTable, *, sorts_once: bool) -> tuple[object, ..
     If not `sorts_once`, only the values are passed, and each node sorts the columns that it tries.
     """
     if not sorts_once:
-        no_order, no_columns = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32)
-        no_starts, no_values = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
+        empty_order, empty_columns = np.empty((0, 0), dtype=np.int32), np.empty(0, dtype=np.int32)
+        empty_starts, empty_values = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float32)
         return (
             table.columns,
             False,
-            no_columns,
-            no_order,
-            no_starts,
-            no_columns,
-            no_values,
-            no_values,
+            empty_columns,
+            empty_order,
+            empty_starts,
+            empty_columns,
+            empty_values,
+            empty_values,
         )
-    two_valued = table.pairs
+    two_valued_columns = table.two_valued_columns
     return (
         table.columns,
         True,
-        two_valued.slots,
-        table.order,
-        two_valued.starts,
-        two_valued.lists,
-        two_valued.low,
-        two_valued.high,
+        two_valued_columns.sorted_column_index,
+        table.sorted_rows,
+        two_valued_columns.row_starts,
+        two_valued_columns.column_lists,
+        two_valued_columns.low,
+        two_valued_columns.high,
     )
 
 
-def _limit_numbers(limits: GrowthLimits) -> list[float]:
+def _limits_as_list(limits: GrowthLimits) -> list[float]:
     return [
         limits.depth,
         limits.min_split_rows,
         limits.min_leaf_rows,
-        limits.weight_leaf,
+        limits.min_leaf_weight,
         limits.decrease,
     ]
 
@@ -348,26 +349,36 @@ def _check_arguments(
     sample_starts = samples.offsets[:-1]
     if not n_fits or seeds.shape != (n_fits,) or (np.diff(samples.offsets) < 1).any():
         raise ValueError(f"{len(seeds)} seeds for {n_fits} samples, or one without rows.")
-    if (np.add.reduceat(times_in_sample, sample_starts, dtype=np.int64) >= MOST_ROWS).any():
-        raise ValueError(f"a sample has {MOST_ROWS:,} rows or more.")
-    list_starts = np.flatnonzero(np.diff(samples.rows) <= 0) + 1
-    if not np.isin(list_starts, sample_starts).all():
+    if (np.add.reduceat(times_in_sample, sample_starts, dtype=np.int64) >= MAX_ROWS).any():
+        raise ValueError(f"a sample has {MAX_ROWS:,} rows or more.")
+    descent_positions = np.flatnonzero(np.diff(samples.rows) <= 0) + 1
+    if not np.isin(descent_positions, sample_starts).all():
         raise ValueError("the rows of a sample must be distinct and ascending.")
 
 
 def _check_targets(
-    targets: np.ndarray, n_classes: int, samples: RowLists, copies: np.ndarray, n_rows: int
+    targets: np.ndarray, n_classes: int, samples: RowLists, copy_counts: np.ndarray, n_rows: int
 ) -> None:
-    largest_sample = int(np.add.reduceat(copies, samples.offsets[:-1], dtype=np.int64).max())
-    if targets.shape != (n_rows,) or n_classes != 1 or not exact_sums(targets, largest_sample):
+    largest_sample_size = int(
+        np.add.reduceat(copy_counts, samples.offsets[:-1], dtype=np.int64).max()
+    )
+    if (
+        targets.shape != (n_rows,)
+        or n_classes != 1
+        or not has_exact_sums(targets, largest_sample_size)
+    ):
         raise ValueError(
             f"targets must be {n_rows} whole numbers, and not too large to square and add."
         )
 
 
-def exact_sums(targets: np.ndarray, n: int) -> bool:
+def has_exact_sums(targets: np.ndarray, n: int) -> bool:
     """Return True if doubles represent sums of n targets, and of their squares, exactly."""
-    doubles = np.asarray(targets, dtype=np.float64)
-    if doubles.ndim != 1 or not np.isfinite(doubles).all() or (doubles != np.rint(doubles)).any():
+    float64_targets = np.asarray(targets, dtype=np.float64)
+    if (
+        float64_targets.ndim != 1
+        or not np.isfinite(float64_targets).all()
+        or (float64_targets != np.rint(float64_targets)).any()
+    ):
         return False
-    return float(np.abs(doubles).max()) ** 2 * n < MAX_EXACT_SUM
+    return float(np.abs(float64_targets).max()) ** 2 * n < MAX_EXACT_SUM

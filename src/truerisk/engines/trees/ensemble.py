@@ -27,14 +27,14 @@ from truerisk.engines.running.members import (
     FixedDecisionValues,
     FixedPredictions,
     FixedProbabilities,
-    bagging,
-    forests,
+    bagging_classes,
+    forest_classes,
+    out_of_bag_refusal,
     predictions_by_size,
-    why_no_bags,
 )
 from truerisk.engines.settings import Group
 from truerisk.engines.templates.one_fit import OneFit
-from truerisk.engines.trees.packages import FirstTrees, package_learners, package_of
+from truerisk.engines.trees.packages import FirstTrees, find_package, package_learners
 from truerisk.plan.plan import Plan
 
 # With more rows than this, early_stopping="auto" of histogram boosting stops early.
@@ -68,7 +68,13 @@ class Ensembles(OneFit):
 
     @override
     def learners(self) -> Sequence[type]:
-        return (*forests(), *bagging(), *boosting(), *reweighting(), *package_learners())
+        return (
+            *forest_classes(),
+            *bagging_classes(),
+            *boosting_classes(),
+            *adaboost_classes(),
+            *package_learners(),
+        )
 
     @override
     def path_of(self, family: Family) -> str:
@@ -107,7 +113,7 @@ class Ensembles(OneFit):
     def refuse(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
         reason = _package_refusal(family, data) or super().refuse(family, data, plan, request)
         if reason is None and "out_of_bag" in plan.needs:
-            reason = why_no_bags(family)
+            reason = out_of_bag_refusal(family)
         if reason is None and any(name.endswith("monitor") for name in data.fit_params):
             reason = "a monitor may end the fit."
         return reason
@@ -123,25 +129,25 @@ class Ensembles(OneFit):
 
 def _size_parameter(learner: Any, setting: Mapping[str, Any]) -> str:
     """Return the name of the learner's hyperparameter for the number of members."""
-    package = package_of(learner)
+    package = find_package(learner)
     if package is not None:
-        return package.size_of(setting)
+        return package.size_parameter(setting)
     return "max_iter" if "max_iter" in setting else "n_estimators"
 
 
 def _package_refusal(family: Family, data: Data) -> str | None:
     """Return why the first trees of a boosting package may differ from a shorter fit, or None."""
-    package = package_of(family.last)
+    package = find_package(family.last)
     if package is None:
         return None
-    if len({package.size_of(setting) for setting in family.settings}) > 1:
+    if len({package.size_parameter(setting) for setting in family.settings}) > 1:
         return "the number of trees has several names in the grid."
     reasons = map(package.setting_refusal, family.settings)
     reason = next((reason for reason in reasons if reason is not None), None)
-    return reason or package.param_refusal(data.fit_params, family.prefix)
+    return reason or package.fit_param_refusal(data.fit_params, family.prefix)
 
 
-def boosting() -> tuple[type, ...]:
+def boosting_classes() -> tuple[type, ...]:
     """Return scikit-learn's gradient boosting classes, which can predict after each stage."""
     from sklearn import ensemble
 
@@ -153,7 +159,7 @@ def boosting() -> tuple[type, ...]:
     )
 
 
-def reweighting() -> tuple[type, ...]:
+def adaboost_classes() -> tuple[type, ...]:
     """Return scikit-learn's AdaBoost classes, whose members have weights."""
     from sklearn.ensemble import AdaBoostClassifier, AdaBoostRegressor
 
@@ -161,30 +167,30 @@ def reweighting() -> tuple[type, ...]:
 
 
 def predictions_of_sizes(
-    model: Any, sizes: list[int], enquiry: RowsToPredict, data: Data, request: Request
+    model: Any, sizes: list[int], rows_to_predict: RowsToPredict, data: Data, request: Request
 ) -> np.ndarray:
     """Return the predictions `(size, row, ...)` of the fitted model's first members, for each size.
 
     They equal those of the generic engine, which fits an ensemble of each size.
     """
     models: Iterator[tuple[int, Any]]
-    if package_of(model) is not None:
+    if find_package(model) is not None:
         models = ((ensemble_size, FirstTrees(model, ensemble_size)) for ensemble_size in set(sizes))
-    elif isinstance(model, boosting()):
-        models = _staged(model, enquiry.X, request)
-    elif isinstance(model, reweighting()):
-        models = _reweighted(model, set(sizes), enquiry.X)
+    elif isinstance(model, boosting_classes()):
+        models = _staged_models(model, rows_to_predict.X, request)
+    elif isinstance(model, adaboost_classes()):
+        models = _adaboost_models(model, set(sizes), rows_to_predict.X)
     else:
-        models = iter(predictions_by_size(model, set(sizes), enquiry).items())
+        models = iter(predictions_by_size(model, set(sizes), rows_to_predict).items())
     predictions = {
-        n_members: predict_rows(sized_model, data, enquiry, request)
+        n_members: predict_rows(sized_model, data, rows_to_predict, request)
         for n_members, sized_model in models
         if n_members in sizes
     }
     return np.stack([predictions[ensemble_size] for ensemble_size in sizes])
 
 
-def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
+def _staged_models(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
     """Yield each ensemble size with a model that returns scikit-learn's staged predictions."""
     classes = getattr(model, "classes_", None)
     if classes is None:
@@ -201,7 +207,7 @@ def _staged(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
         yield n_stages, prediction_class(stage_predictions, classes)
 
 
-def _reweighted(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]]:
+def _adaboost_models(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]]:
     """Yield each ensemble size with an AdaBoost model of the first members.
 
     Each member predicts once, and scikit-learn weights the predictions of the first members.

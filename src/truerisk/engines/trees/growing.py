@@ -21,19 +21,36 @@ from truerisk.core.family import Family, random_states_for
 from truerisk.core.progress import report_progress
 from truerisk.data.data import Data
 from truerisk.engines.prepared import (
-    Begin,
-    OwnArithmetic,
+    LearnerFitNeeded,
+    StepFitter,
     as_dense,
-    is_bearable,
-    unless_it_fails,
+    call_or_none,
+    can_be_dense,
 )
-from truerisk.engines.running.doors import known_steps
+from truerisk.engines.running.doors import known_steps_finder
 from truerisk.engines.running.fit_warnings import FitWarning, WarningCounts, collect_warnings
-from truerisk.engines.settings import Group, family_refusal, fit_steps, steps_key, why_not_apart
-from truerisk.engines.trees.compiled import Growth, RowLists, TreeTable, exact_sums, grow_trees
-from truerisk.engines.trees.pruning import nodes_at
-from truerisk.engines.trees.recipes import Recipe, equality_gap, recipe_of, splitter_seed
-from truerisk.plan.answers import Answers, empty_values, with_extras
+from truerisk.engines.settings import (
+    Group,
+    family_refusal,
+    fit_steps,
+    separate_steps_refusal,
+    steps_key,
+)
+from truerisk.engines.trees.compiled import (
+    GrownTrees,
+    RowLists,
+    TreeTable,
+    grow_trees,
+    has_exact_sums,
+)
+from truerisk.engines.trees.pruning import nodes_after_pruning
+from truerisk.engines.trees.recipes import (
+    TreeSettings,
+    equality_gap,
+    resolve_tree_settings,
+    splitter_seed,
+)
+from truerisk.plan.answers import Answers, add_further_predictions, allocate_predictions
 from truerisk.plan.blocks import select_lists
 from truerisk.plan.plan import Plan
 
@@ -46,20 +63,25 @@ SECONDS_PER_CALL = 0.1
 
 
 def tree_builder_for(
-    groups: list[Group], family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
+    groups: list[Group],
+    family: Family,
+    data: Data,
+    plan: Plan,
+    request: Request,
+    run_options: RunOptions,
 ) -> TreeBuilder | None:
     """Return the tree builder for this plan, or None if scikit-learn has to fit the trees."""
-    if run.fit_store is not None or not _builder_serves(groups, family, data, plan):
+    if run_options.fit_store is not None or not _builder_serves(groups, family, data, plan):
         return None
     table = None
     if has_no_steps(family):
-        X = in_single_precision(data.X)
+        X = to_single_precision(data.X)
         if X is None:
             return None
         table = TreeTable.from_rows(X)
-    elif not can_fit_steps_apart(family):
+    elif not can_fit_steps_separately(family):
         return None
-    return TreeBuilder(groups, table, family, data, plan, request, run)
+    return TreeBuilder(groups, table, family, data, plan, request, run_options)
 
 
 def _builder_serves(groups: list[Group], family: Family, data: Data, plan: Plan) -> bool:
@@ -69,11 +91,14 @@ def _builder_serves(groups: list[Group], family: Family, data: Data, plan: Plan)
     learner, is_regression = type(family.last), data.codes is None
     if learner is not (DecisionTreeRegressor if is_regression else DecisionTreeClassifier):
         return False
-    recipes = [recipe_of(group.settings[0], 1, is_regression=is_regression) for group in groups]
-    are_known = all(
-        recipe is not None and equality_gap(recipe.criterion) is not None for recipe in recipes
+    all_tree_settings = [
+        resolve_tree_settings(group.settings[0], 1, is_regression=is_regression) for group in groups
+    ]
+    are_supported = all(
+        tree_settings is not None and equality_gap(tree_settings.criterion) is not None
+        for tree_settings in all_tree_settings
     )
-    return are_known and _is_plain(data, plan)
+    return are_supported and _is_plain(data, plan)
 
 
 class TreeBuilder:
@@ -94,15 +119,15 @@ class TreeBuilder:
     ) -> None:
         self.groups, self.table, self.family, self.data = groups, table, family, data
         self.plan, self.request, self.run = plan, request, run
-        n_value_rows = len(family) if run.only is None else 1
+        n_value_rows = len(family) if run.candidate_by_fit is None else 1
         self.values = [
-            empty_values(data, plan, one_request.response, n_value_rows)
-            for one_request in request.all_requests
+            allocate_predictions(data, plan, single_request.response, n_value_rows)
+            for single_request in request.all_requests
         ]
         self.fit_seconds = np.zeros((n_value_rows, plan.n_fits))
         self.answer_seconds = np.zeros((n_value_rows, plan.n_fits))
-        self.done = 0
-        self.warned: list[FitWarning] = []
+        self.n_fits_done = 0
+        self.fit_warnings: list[FitWarning] = []
 
     def answers(self, engine: str) -> Answers | None:
         """Grow all trees and return their predictions, or None if scikit-learn has to fit them.
@@ -125,10 +150,10 @@ class TreeBuilder:
                         1,
                         min(2 * batch_size, int(len(next_fits) * SECONDS_PER_CALL / call_seconds)),
                     )
-        elif unless_it_fails(self._grow_after_steps) is None:
+        elif call_or_none(self._grow_after_steps) is None:
             return None
-        if self.warned:
-            WarningCounts(self.warned).issue_all(n_fits)
+        if self.fit_warnings:
+            WarningCounts(self.fit_warnings).issue_all(n_fits)
         predictions = Answers(
             plan=self.plan,
             response=self.request.response,
@@ -139,7 +164,7 @@ class TreeBuilder:
             answer_seconds=self.answer_seconds,
             n_fits=n_fits,
         )
-        return with_extras(predictions, self.request.responses, self.values)
+        return add_further_predictions(predictions, self.request.responses, self.values)
 
     def _grow_after_steps(self) -> bool:
         """Grow trees fit by fit, after fitting the steps before them.
@@ -149,12 +174,12 @@ class TreeBuilder:
         for groups in self._groups_by_steps():
             fits_of_groups = [set(self._fits_of_group(group).tolist()) for group in groups]
             fits = sorted(set().union(*fits_of_groups))
-            step_data = groups[0], self.family, self.data, self.plan, fits, self.run.steps
-            for fit, table, step_warnings in tables_after_steps(*step_data):
+            step_arguments = groups[0], self.family, self.data, self.plan, fits, self.run.step_cache
+            for fit, table, step_warnings in transformed_tables(*step_arguments):
                 for group, group_fits in zip(groups, fits_of_groups, strict=True):
                     if fit in group_fits:
-                        n_replaced = self._grow_and_predict(table, group, np.array([fit]))
-                        self.warned.extend(step_warnings * n_replaced)
+                        n_replaced_fits = self._grow_and_predict(table, group, np.array([fit]))
+                        self.fit_warnings.extend(step_warnings * n_replaced_fits)
         return True
 
     def _groups_by_steps(self) -> list[list[Group]]:
@@ -167,7 +192,7 @@ class TreeBuilder:
 
     def _fits_of_group(self, group: Group) -> np.ndarray:
         """Return the numbers of the fits that need a candidate of the group."""
-        candidate_of_fit = self.run.only
+        candidate_of_fit = self.run.candidate_by_fit
         if candidate_of_fit is None:
             return np.arange(self.plan.n_fits)
         return np.flatnonzero(np.isin(candidate_of_fit, group.candidates))
@@ -178,28 +203,32 @@ class TreeBuilder:
         Return the number of fits of candidates that this replaces.
         """
         start_time = time.perf_counter()
-        test_rows, row_ends, prediction_positions = self._test_rows_of_fits(fits)
-        growth = self._grow_trees(table, group, fits, RowLists(test_rows, row_ends))
+        test_rows, row_offsets, prediction_positions = self._test_rows_of_fits(fits)
+        grown_trees = self._grow_trees(table, group, fits, RowLists(test_rows, row_offsets))
         growth_end_time = time.perf_counter()
-        nodes = self._predicting_nodes(group, growth, fits, row_ends)
-        value_rows = group.candidates if self.run.only is None else np.zeros(1, dtype=np.int64)
+        node_numbers = self._find_predicting_nodes(group, grown_trees, fits, row_offsets)
+        value_rows = (
+            group.candidates if self.run.candidate_by_fit is None else np.zeros(1, dtype=np.int64)
+        )
         for one_request, values in zip(self.request.all_requests, self.values, strict=True):
             values[value_rows[:, None], prediction_positions] = _node_predictions(
-                growth, one_request
-            )[nodes]
-        fit_cells, n_replaced = np.ix_(value_rows, fits), len(value_rows) * len(fits)
-        self.fit_seconds[fit_cells] = (growth_end_time - start_time) / n_replaced
-        self.answer_seconds[fit_cells] = (time.perf_counter() - growth_end_time) / n_replaced
-        self.done += n_replaced
-        report_progress(self.done, self.fit_seconds.size)
-        return n_replaced
+                grown_trees, one_request
+            )[node_numbers]
+        seconds_index, n_replaced_fits = np.ix_(value_rows, fits), len(value_rows) * len(fits)
+        self.fit_seconds[seconds_index] = (growth_end_time - start_time) / n_replaced_fits
+        self.answer_seconds[seconds_index] = (
+            time.perf_counter() - growth_end_time
+        ) / n_replaced_fits
+        self.n_fits_done += n_replaced_fits
+        report_progress(self.n_fits_done, self.fit_seconds.size)
+        return n_replaced_fits
 
     def _test_rows_of_fits(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return some fits' test rows, the offsets of each fit, and the predictions' positions."""
-        test_set_order, fit_starts = self.plan.questions_of
-        fit_offsets, order_positions = select_lists(fit_starts, fits)
+        test_sets_by_fit, fit_starts = self.plan.questions_of
+        fit_offsets, test_set_positions = select_lists(fit_starts, fits)
         row_offsets, prediction_positions = select_lists(
-            self.plan.test_offsets, test_set_order[order_positions]
+            self.plan.test_offsets, test_sets_by_fit[test_set_positions]
         )
         return (
             self.plan.positions[0][prediction_positions].astype(np.int32),
@@ -209,72 +238,83 @@ class TreeBuilder:
 
     def _grow_trees(
         self, table: TreeTable, group: Group, fits: np.ndarray, rows_to_predict: RowLists
-    ) -> Growth:
+    ) -> GrownTrees:
         is_regression = self.data.codes is None
-        recipe = recipe_of(group.settings[0], len(table.columns), is_regression=is_regression)
-        assert recipe is not None
+        tree_settings = resolve_tree_settings(
+            group.settings[0], len(table.columns), is_regression=is_regression
+        )
+        assert tree_settings is not None
         row_sets = [self.plan.train_rows(int(fit)) for fit in fits]
-        copies = [np.ones(len(r), np.int32) if counts is None else counts for r, counts in row_sets]
-        n_rows = [int(fit_copies.sum()) for fit_copies in copies]
-        limits = {n: recipe.limits(n) for n in set(n_rows)}
-        closest_gap = equality_gap(recipe.criterion)
-        assert closest_gap is not None
+        copy_counts = [
+            np.ones(len(train_rows), np.int32) if row_counts is None else row_counts
+            for train_rows, row_counts in row_sets
+        ]
+        n_rows = [int(fit_copies.sum()) for fit_copies in copy_counts]
+        limits_by_n_rows = {n: tree_settings.growth_limits(n) for n in set(n_rows)}
+        feature_threshold = equality_gap(tree_settings.criterion)
+        assert feature_threshold is not None
         return grow_trees(
             table,
             self.data.y if self.data.codes is None else self.data.codes,
             max(1, self.data.n_classes),
             RowLists.from_lists([rows for rows, _ in row_sets]),
-            np.concatenate(copies),
+            np.concatenate(copy_counts),
             rows_to_predict,
-            np.array([self._generator_seed(recipe, int(fit)) for fit in fits], dtype=np.uint32),
-            [limits[n] for n in n_rows],
-            n_tried=recipe.n_tried,
-            criterion=recipe.criterion,
-            close=closest_gap,
+            np.array(
+                [self._generator_seed(tree_settings, int(fit)) for fit in fits], dtype=np.uint32
+            ),
+            [limits_by_n_rows[n] for n in n_rows],
+            n_tried=tree_settings.n_tried_columns,
+            criterion=tree_settings.criterion,
+            close=feature_threshold,
         )
 
-    def _generator_seed(self, recipe: Recipe, fit: int) -> int:
+    def _generator_seed(self, tree_settings: TreeSettings, fit: int) -> int:
         """Return the seed of the tree's random number generator in a fit.
 
         If `random_state` is None, the seed is drawn from the number of the fit.
         """
-        seed = recipe.seed
+        seed = tree_settings.seed
         return splitter_seed(
             random_states_for((self.run.seed, fit), 1)[0] if seed is None else seed
         )
 
-    def _predicting_nodes(
-        self, group: Group, growth: Growth, fits: np.ndarray, row_ends: np.ndarray
+    def _find_predicting_nodes(
+        self, group: Group, grown_trees: GrownTrees, fits: np.ndarray, row_offsets: np.ndarray
     ) -> np.ndarray:
         """Return the node that predicts each test row, as an array `(candidate, test row)`.
 
         Nodes are numbered across all trees.
         """
         alphas = group.values("ccp_alpha").astype(np.float64)
-        n_value_rows = len(alphas) if self.run.only is None else 1
+        n_value_rows = len(alphas) if self.run.candidate_by_fit is None else 1
         if not alphas.any():
-            leaves = growth.leaves + np.repeat(growth.offsets[:-1], np.diff(row_ends))
+            leaves = grown_trees.leaves + np.repeat(grown_trees.offsets[:-1], np.diff(row_offsets))
             return np.tile(leaves, (n_value_rows, 1))
-        nodes = np.empty((n_value_rows, len(growth.leaves)), dtype=np.int64)
+        node_numbers = np.empty((n_value_rows, len(grown_trees.leaves)), dtype=np.int64)
         for fit_position, fit in enumerate(fits):
-            fit_rows = slice(*row_ends[fit_position : fit_position + 2])
+            row_slice = slice(*row_offsets[fit_position : fit_position + 2])
             fit_alphas = (
-                alphas if self.run.only is None else alphas[group.candidates == self.run.only[fit]]
+                alphas
+                if self.run.candidate_by_fit is None
+                else alphas[group.candidates == self.run.candidate_by_fit[fit]]
             )
-            leaves = nodes_at(growth.tree(fit_position), fit_alphas, growth.leaves[fit_rows])
-            nodes[:, fit_rows] = leaves + growth.offsets[fit_position]
-        return nodes
+            leaves = nodes_after_pruning(
+                grown_trees.tree(fit_position), fit_alphas, grown_trees.leaves[row_slice]
+            )
+            node_numbers[:, row_slice] = leaves + grown_trees.offsets[fit_position]
+        return node_numbers
 
 
-def _node_predictions(growth: Growth, request: Request) -> np.ndarray:
+def _node_predictions(grown_trees: GrownTrees, request: Request) -> np.ndarray:
     """Return the prediction that each node would make if it were a leaf."""
-    counts = growth.nodes.counts
-    shares: np.ndarray = counts / growth.nodes.weighted_n_node_samples[:, None]
+    node_totals = grown_trees.nodes.counts
+    node_values: np.ndarray = node_totals / grown_trees.nodes.weighted_n_node_samples[:, None]
     if request.response == "label":
-        return shares.argmax(axis=1)
+        return node_values.argmax(axis=1)
     if request.response == "value":
-        return shares[:, 0]
-    return shares if request.response == "probability" else shares[:, 1]
+        return node_values[:, 0]
+    return node_values if request.response == "probability" else node_values[:, 1]
 
 
 def _is_plain(data: Data, plan: Plan) -> bool:
@@ -285,7 +325,7 @@ def _is_plain(data: Data, plan: Plan) -> bool:
     if smallest_train_size < 1:
         return False
     if data.codes is None:
-        return exact_sums(data.y, int(plan.train_sizes.max()))
+        return has_exact_sums(data.y, int(plan.train_sizes.max()))
     # scikit-learn warns of more than two classes if they are at least half as many as the rows.
     return not (
         data.n_classes > 2 and 2 * data.n_classes >= smallest_train_size
@@ -308,11 +348,15 @@ def has_no_steps(family: Family) -> bool:
     """Return True if no step precedes the tree: it is no pipeline, or the pipeline's only step."""
     if not family.is_piped:
         return True
-    names_learner_only = all(name.startswith(family.prefix) for name in family.named)
-    return len(family.estimator.steps) == 1 and names_learner_only and why_not_apart(family) is None
+    sets_only_learner_params = all(name.startswith(family.prefix) for name in family.named)
+    return (
+        len(family.estimator.steps) == 1
+        and sets_only_learner_params
+        and separate_steps_refusal(family) is None
+    )
 
 
-def can_fit_steps_apart(family: Family) -> bool:
+def can_fit_steps_separately(family: Family) -> bool:
     """Return True if the steps before a tree may be fitted separately from it.
 
     The seed of the tree must be its own, or the only one that is drawn for the pipeline.
@@ -324,7 +368,7 @@ def can_fit_steps_apart(family: Family) -> bool:
     return all(name.startswith(family.prefix) for name in names)
 
 
-def tables_after_steps(
+def transformed_tables(
     group: Group,
     family: Family,
     data: Data,
@@ -336,34 +380,40 @@ def tables_after_steps(
 
     If successive fits have equal tables, the table is sorted only once.
     """
-    last_X: np.ndarray | None = None
-    begin_known_steps = known_steps(
+    previous_X: np.ndarray | None = None
+    begin_known_steps = known_steps_finder(
         fitted_step_trees, family, group.steps, int(group.candidates[0])
     )
     for fit in fits:
         with collect_warnings() as step_warnings:
-            X = _table_after_steps(group, data, plan, fit, begin_known_steps(plan, fit))
-        if last_X is None or not np.array_equal(X, last_X):
-            last_X, table = X, TreeTable.from_rows(X)
+            X = _transformed_table(group, data, plan, fit, begin_known_steps(plan, fit))
+        if previous_X is None or not np.array_equal(X, previous_X):
+            previous_X, table = X, TreeTable.from_rows(X)
         yield fit, table, step_warnings
 
 
-def _table_after_steps(
-    group: Group, data: Data, plan: Plan, fit: int, begin: Begin | None
+def _transformed_table(
+    group: Group, data: Data, plan: Plan, fit: int, begin_steps: StepFitter | None
 ) -> np.ndarray:
     """Return a table with the transformed training and test rows of a fit.
 
     Rows that the fit neither trains on nor predicts have meaningless cells.
     """
-    rows, copies = plan.train_rows(fit)
-    test_set_order, fit_starts = plan.questions_of
+    rows, copy_counts = plan.train_rows(fit)
+    test_sets_by_fit, fit_starts = plan.questions_of
     test_rows = [
         plan.test_rows(int(test_set))[0]
-        for test_set in test_set_order[fit_starts[fit] : fit_starts[fit + 1]]
+        for test_set in test_sets_by_fit[fit_starts[fit] : fit_starts[fit + 1]]
     ]
     y = data.y if data.codes is None else data.codes
     X, test_tables = fit_steps(
-        group.steps, data, (rows, copies), y[rows], test_rows, _in_single_precision_or_raise, begin
+        group.steps,
+        data,
+        (rows, copy_counts),
+        y[rows],
+        test_rows,
+        _to_float32_or_raise,
+        begin_steps,
     )
     table = np.repeat(X[:1], data.n_rows, axis=0)
     table[rows] = X
@@ -373,25 +423,25 @@ def _table_after_steps(
         if not np.array_equal(
             table[rows_of_test][is_filled[rows_of_test]], values[is_filled[rows_of_test]]
         ):
-            raise OwnArithmetic("a row that it was fitted on is another when it is asked about")
+            raise LearnerFitNeeded("a row that it was fitted on is another when it is asked about")
         table[rows_of_test] = values
         is_filled[rows_of_test] = True
     return table
 
 
-def _in_single_precision_or_raise(table: Any) -> np.ndarray:
-    float32_table = in_single_precision(table)
+def _to_float32_or_raise(table: Any) -> np.ndarray:
+    float32_table = to_single_precision(table)
     if float32_table is None:
-        raise OwnArithmetic("what scikit-learn treats otherwise")
+        raise LearnerFitNeeded("what scikit-learn treats otherwise")
     return float32_table
 
 
-def in_single_precision(X: Any) -> np.ndarray | None:
+def to_single_precision(X: Any) -> np.ndarray | None:
     """Return X in single precision, or None if scikit-learn treats it differently or refuses it.
 
     For a sparse table scikit-learn grows the same tree as for the dense one.
     """
-    if is_bearable(X):
+    if can_be_dense(X):
         X = as_dense(X)
     if type(X) is not np.ndarray:
         X = _cells_of_frame(X)

@@ -26,30 +26,32 @@ PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
 class Package:
     """Parameter names of a boosting package, sorted by their effect on the first trees of a fit.
 
-    `sizes` are the names of the number of trees, and `first_trees_arguments(model, m)` returns the
-    arguments with which the package predicts by its first m trees. `same_for_every_tree` are the
-    parameters that treat every tree alike, `served` the accepted values of other parameters, and
-    `fit_params` the names that `fit` accepts.
+    `size_parameters` are the names of the number of trees, and `first_trees_arguments(model, m)`
+    returns the arguments with which the package predicts by its first m trees.
+    `size_independent_parameters` are the parameters that treat every tree alike, `accepted_values`
+    the accepted values of other parameters, and `fit_params` the names that `fit` accepts.
     """
 
-    sizes: tuple[str, ...]
+    size_parameters: tuple[str, ...]
     first_trees_arguments: Callable[[Any, int], dict[str, Any]]
-    same_for_every_tree: frozenset[str]
-    served: Mapping[str, AcceptedValues]
+    size_independent_parameters: frozenset[str]
+    accepted_values: Mapping[str, AcceptedValues]
     fit_params: frozenset[str]
     # Names of parameters that the package chooses by the number of trees if they are not set.
-    chosen_by_size: tuple[tuple[str, ...], ...] = ()
+    size_dependent_parameters: tuple[tuple[str, ...], ...] = ()
 
-    def size_of(self, setting: Mapping[str, Any]) -> str:
+    def size_parameter(self, setting: Mapping[str, Any]) -> str:
         """Return the name by which a setting gives the number of trees, or the usual name."""
-        return next((name for name in self.sizes if name in setting), self.sizes[0])
+        return next(
+            (name for name in self.size_parameters if name in setting), self.size_parameters[0]
+        )
 
     def setting_refusal(self, setting: Mapping[str, Any]) -> str | None:
         """Return why a longer fit may not begin with the trees of this setting, or None."""
-        size_names = [name for name in self.sizes if name in setting]
+        size_names = [name for name in self.size_parameters if name in setting]
         if len(size_names) != 1:
             return f"the number of trees has {len(size_names) or 'no'} names in one setting."
-        for synonymous_names in self.chosen_by_size:
+        for synonymous_names in self.size_dependent_parameters:
             if all(setting.get(name) is None for name in synonymous_names):
                 return (
                     f"{synonymous_names[0]} is chosen by the number of trees where it is not set: "
@@ -58,18 +60,18 @@ class Package:
         if any(callable(setting.get(name)) for name in ("objective", "loss_function")):
             return "an objective of your own may remember what it was asked before."
         for name, value in setting.items():
-            if name in self.same_for_every_tree or name in size_names or value is None:
+            if name in self.size_independent_parameters or name in size_names or value is None:
                 continue
-            if name not in self.served:
+            if name not in self.accepted_values:
                 return f"it does not know whether {name} treats every tree alike."
             if not any(
                 value is accepted_value or value == accepted_value
-                for accepted_value in self.served[name]
+                for accepted_value in self.accepted_values[name]
             ):
                 return f"{name}={value!r} {REFUSAL_REASONS.get(name, UNKNOWN_EFFECT)}."
         return None
 
-    def param_refusal(self, params: Mapping[str, Any], prefix: str) -> str | None:
+    def fit_param_refusal(self, params: Mapping[str, Any], prefix: str) -> str | None:
         """Return why a longer fit with these fit parameters may begin differently, or None."""
         unknown_names = [
             name for name in params if name.removeprefix(prefix) not in self.fit_params
@@ -85,7 +87,7 @@ class FirstTrees:
     """Fitted model that predicts with its first trees only, by the package's own arguments."""
 
     def __init__(self, model: Any, n_trees: int) -> None:
-        package = package_of(model)
+        package = find_package(model)
         assert package is not None
         self._model, self._first_trees_arguments = (
             model,
@@ -107,7 +109,7 @@ def package_learners() -> tuple[type, ...]:
     return tuple(learner_class for learner_class, _ in _imported_classes())
 
 
-def package_of(model: Any) -> Package | None:
+def find_package(model: Any) -> Package | None:
     """Return the boosting package of a learner, found by its exact class, or None."""
     return next(
         (package for learner_class, package in _imported_classes() if type(model) is learner_class),
@@ -116,7 +118,7 @@ def package_of(model: Any) -> Package | None:
 
 
 def _imported_classes() -> Iterator[tuple[type, Package]]:
-    for class_path, package in PACKAGES.items():
+    for class_path, package in PACKAGES_BY_LEARNER.items():
         learner_class = imported_class(class_path)
         if learner_class is not None:
             yield learner_class, package
@@ -147,9 +149,9 @@ def _split_names(*name_lists: str) -> frozenset[str]:
 
 
 XGBOOST = Package(
-    sizes=("n_estimators",),
+    size_parameters=("n_estimators",),
     first_trees_arguments=lambda model, m: {"iteration_range": (0, m)},
-    same_for_every_tree=_split_names(
+    size_independent_parameters=_split_names(
         "objective base_score colsample_bylevel colsample_bynode colsample_bytree",
         "enable_categorical eval_metric feature_types feature_weights gamma grow_policy",
         "importance_type interaction_constraints learning_rate max_bin max_cat_threshold",
@@ -158,7 +160,7 @@ XGBOOST = Package(
         "reg_lambda sampling_method scale_pos_weight subsample tree_method validate_parameters",
         "verbosity quantile_alpha tweedie_variance_power huber_slope",
     ),
-    served={
+    accepted_values={
         "booster": ("gbtree",),
         "device": ("cpu",),
         "early_stopping_rounds": (),
@@ -167,9 +169,9 @@ XGBOOST = Package(
     fit_params=_split_names("sample_weight feature_weights verbose"),
 )
 LIGHTGBM = Package(
-    sizes=("n_estimators",),
+    size_parameters=("n_estimators",),
     first_trees_arguments=lambda model, m: {"num_iteration": m},
-    same_for_every_tree=_split_names(
+    size_independent_parameters=_split_names(
         "class_weight colsample_bytree importance_type learning_rate max_depth min_child_samples",
         "min_child_weight min_split_gain n_jobs num_leaves objective random_state reg_alpha",
         "reg_lambda subsample subsample_for_bin subsample_freq verbose verbosity force_col_wise",
@@ -180,7 +182,7 @@ LIGHTGBM = Package(
         "min_data_per_group monotone_constraints categorical_feature use_quantized_grad alpha",
         "tweedie_variance_power seed top_rate other_rate",
     ),
-    served={
+    accepted_values={
         "boosting_type": ("gbdt", "goss", "rf"),
         "data_sample_strategy": ("bagging", "goss"),
         "early_stopping_rounds": (),
@@ -189,9 +191,9 @@ LIGHTGBM = Package(
     fit_params=_split_names("sample_weight feature_name categorical_feature"),
 )
 CATBOOST = Package(
-    sizes=("iterations", "n_estimators", "num_trees", "num_boost_round"),
+    size_parameters=("iterations", "n_estimators", "num_trees", "num_boost_round"),
     first_trees_arguments=lambda model, m: {"ntree_end": min(m, model.tree_count_)},
-    same_for_every_tree=_split_names(
+    size_independent_parameters=_split_names(
         "learning_rate eta depth max_depth l2_leaf_reg reg_lambda rsm colsample_bylevel",
         "loss_function objective border_count max_bin feature_border_type nan_mode",
         "leaf_estimation_iterations leaf_estimation_method thread_count random_seed random_state",
@@ -202,7 +204,7 @@ CATBOOST = Package(
         "min_child_samples max_leaves num_leaves score_function monotone_constraints",
         "feature_weights boost_from_average",
     ),
-    served={
+    accepted_values={
         "boosting_type": ("Plain", "Ordered"),
         "task_type": ("CPU",),
         "cat_features": ([],),
@@ -218,9 +220,9 @@ CATBOOST = Package(
         "callbacks": (),
     },
     fit_params=_split_names("sample_weight verbose"),
-    chosen_by_size=(("learning_rate", "eta"), ("leaf_estimation_iterations",)),
+    size_dependent_parameters=(("learning_rate", "eta"), ("leaf_estimation_iterations",)),
 )
-PACKAGES = {
+PACKAGES_BY_LEARNER = {
     "xgboost.sklearn:XGBClassifier": XGBOOST,
     "xgboost.sklearn:XGBRegressor": XGBOOST,
     "truerisk.models.labelled_xgboost:LabelledXGBClassifier": XGBOOST,

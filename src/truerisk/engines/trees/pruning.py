@@ -20,7 +20,7 @@ NEVER_COLLAPSED = np.iinfo(np.int64).max
 UNCOLLAPSIBLE_STRENGTH = np.finfo(np.float64).max
 
 
-def nodes_at(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np.ndarray:
+def nodes_after_pruning(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np.ndarray:
     """Return the node that predicts each row after pruning, as an array `(alpha, row)`.
 
     `leaves` are the leaves of the rows in the unpruned tree.
@@ -36,14 +36,14 @@ def leaves_after_pruning(tree: Any, alphas: np.ndarray) -> np.ndarray:
     The leaf is the node's highest ancestor that pruning has collapsed, or else the node itself.
     With alpha 0 nothing is pruned, as in scikit-learn.
     """
-    strengths, collapse_step = weakest_links(tree)
+    link_strengths, collapse_steps = weakest_links(tree)
     # scikit-learn stops pruning at the first link stronger than alpha.
     # By rounding, a later link may be weaker than this first one.
-    n_steps = np.searchsorted(np.maximum.accumulate(strengths), alphas, side="right")
+    n_steps = np.searchsorted(np.maximum.accumulate(link_strengths), alphas, side="right")
     n_steps[alphas == 0] = 0
-    is_collapsed = collapse_step[None, :] < n_steps[:, None]
-    parent_of_node = np.array(_parents(tree))
-    pruned_leaf = np.tile(np.arange(tree.node_count), (len(alphas), 1))
+    is_collapsed = collapse_steps[None, :] < n_steps[:, None]
+    parent_of_node = np.array(_find_parents(tree))
+    pruned_leaves = np.tile(np.arange(tree.node_count), (len(alphas), 1))
     # True for nodes below a collapsed node, which is a leaf of the pruned tree.
     is_removed = np.zeros_like(is_collapsed)
     for nodes_of_level in _nodes_by_depth(tree):
@@ -51,10 +51,10 @@ def leaves_after_pruning(tree: Any, alphas: np.ndarray) -> np.ndarray:
         is_removed[:, nodes_of_level] = (
             is_removed[:, level_parents] | is_collapsed[:, level_parents]
         )
-        pruned_leaf[:, nodes_of_level] = np.where(
-            is_removed[:, nodes_of_level], pruned_leaf[:, level_parents], nodes_of_level
+        pruned_leaves[:, nodes_of_level] = np.where(
+            is_removed[:, nodes_of_level], pruned_leaves[:, level_parents], nodes_of_level
         )
-    return pruned_leaf
+    return pruned_leaves
 
 
 def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -65,10 +65,10 @@ def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     computed in scikit-learn's order, and of equal links the lowest node is collapsed first, so that
     every comparison has the same result as in scikit-learn.
     """
-    weight, parent_nodes = tree.weighted_n_node_samples, _parents(tree)
-    node_risk = (weight * tree.impurity / weight[0]).tolist()
+    node_weights, parent_nodes = tree.weighted_n_node_samples, _find_parents(tree)
+    node_risk = (node_weights * tree.impurity / node_weights[0]).tolist()
     left_children, right_children = tree.children_left.tolist(), tree.children_right.tolist()
-    leaf_risk, n_leaves = _risk_of_leaves(node_risk, left_children, parent_nodes)
+    leaf_risk, n_leaves = _risks_below_nodes(node_risk, left_children, parent_nodes)
     # True for inner nodes that have not been collapsed yet.
     is_uncollapsed = [child != NO_CHILD for child in left_children]
     link_versions = [0] * len(left_children)
@@ -79,29 +79,29 @@ def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
     ]
     links = [link for link in links if link[0] < UNCOLLAPSIBLE_STRENGTH]
     heapify(links)
-    strengths: list[float] = []
-    collapse_step = np.full(len(left_children), NEVER_COLLAPSED)
+    link_strengths: list[float] = []
+    collapse_steps = np.full(len(left_children), NEVER_COLLAPSED)
     while links and is_uncollapsed[0]:
-        strength, weakest_node, link_version = heappop(links)
+        link_strength, weakest_node, link_version = heappop(links)
         if not is_uncollapsed[weakest_node] or link_version != link_versions[weakest_node]:
             continue
-        collapse_step[weakest_node] = len(strengths)
-        strengths.append(strength)
+        collapse_steps[weakest_node] = len(link_strengths)
+        link_strengths.append(link_strength)
         _mark_collapsed(weakest_node, is_uncollapsed, left_children, right_children)
-        fewer_leaves, added_risk = (
+        n_removed_leaves, added_risk = (
             n_leaves[weakest_node] - 1,
             node_risk[weakest_node] - leaf_risk[weakest_node],
         )
         ancestor = parent_nodes[weakest_node]
         while ancestor != NO_CHILD:
-            n_leaves[ancestor] -= fewer_leaves
+            n_leaves[ancestor] -= n_removed_leaves
             leaf_risk[ancestor] += added_risk
             link_versions[ancestor] += 1
-            strength = _link_strength(node_risk, leaf_risk, n_leaves, ancestor)
-            if strength < UNCOLLAPSIBLE_STRENGTH:
-                heappush(links, (strength, ancestor, link_versions[ancestor]))
+            link_strength = _link_strength(node_risk, leaf_risk, n_leaves, ancestor)
+            if link_strength < UNCOLLAPSIBLE_STRENGTH:
+                heappush(links, (link_strength, ancestor, link_versions[ancestor]))
             ancestor = parent_nodes[ancestor]
-    return np.array(strengths), collapse_step
+    return np.array(link_strengths), collapse_steps
 
 
 def _link_strength(
@@ -110,7 +110,7 @@ def _link_strength(
     return (node_risk[node] - leaf_risk[node]) / (n_leaves[node] - 1)
 
 
-def _risk_of_leaves(
+def _risks_below_nodes(
     node_risk: list[float], left_children: list[int], parent_nodes: list[int]
 ) -> tuple[list[float], list[int]]:
     """Return the summed risks R and the number of the leaves below each node, in leaf order."""
@@ -118,10 +118,10 @@ def _risk_of_leaves(
     for leaf, child in enumerate(left_children):
         if child != NO_CHILD:
             continue
-        leaf_risk[leaf] = own_risk = node_risk[leaf]
+        leaf_risk[leaf] = risk = node_risk[leaf]
         ancestor = parent_nodes[leaf]
         while ancestor != NO_CHILD:
-            leaf_risk[ancestor] += own_risk
+            leaf_risk[ancestor] += risk
             n_leaves[ancestor] += 1
             ancestor = parent_nodes[ancestor]
     return leaf_risk, n_leaves
@@ -139,7 +139,7 @@ def _mark_collapsed(
             stack += (left_children[current_node], right_children[current_node])
 
 
-def _parents(tree: Any) -> list[int]:
+def _find_parents(tree: Any) -> list[int]:
     parent_nodes = np.full(tree.node_count, NO_CHILD)
     for children in (tree.children_left, tree.children_right):
         inner_nodes = np.flatnonzero(children != NO_CHILD)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.engines.prepared import unless_it_fails
+from truerisk.engines.prepared import call_or_none
 from truerisk.engines.trees.compiled import (
-    CLOSE,
+    FEATURE_THRESHOLD,
     NO_LIMIT,
     GrowthLimits,
     RowLists,
@@ -20,7 +20,7 @@ from truerisk.engines.trees.compiled import (
     TreeTable,
     grow_trees,
 )
-from truerisk.kernels import available
+from truerisk.kernels import is_available
 
 CLASSIFICATION_CRITERIA = {"gini": "gini", "entropy": "entropy", "log_loss": "entropy"}
 REGRESSION_CRITERIA = {"squared_error": "squared_error"}
@@ -41,12 +41,12 @@ RANDOM_END = 2**31 - 1  # This is scikit-learn's constant RAND_R_MAX.
 
 
 @frozen
-class Recipe:
+class TreeSettings:
     """Hyperparameters of one decision tree, in the form that the compiled builder needs."""
 
     setting: Mapping[str, Any]
     criterion: str
-    n_tried: int
+    n_tried_columns: int
 
     @property
     def seed(self) -> int | None:
@@ -54,7 +54,7 @@ class Recipe:
         random_state = self.setting["random_state"]
         return None if random_state is None else int(random_state)
 
-    def limits(self, n_rows: int) -> GrowthLimits:
+    def growth_limits(self, n_rows: int) -> GrowthLimits:
         """Return the stopping rules for n training rows, counting copies.
 
         Hyperparameters given as shares of the rows are converted to numbers of rows.
@@ -68,14 +68,14 @@ class Recipe:
             if isinstance(min_split, float)
             else int(min_split),
             min_leaf_rows=ceil(min_leaf * n_rows) if isinstance(min_leaf, float) else int(min_leaf),
-            weight_leaf=setting["min_weight_fraction_leaf"] * n_rows,
+            min_leaf_weight=setting["min_weight_fraction_leaf"] * n_rows,
             decrease=setting["min_impurity_decrease"],
         )
 
 
-def recipe_of(
+def resolve_tree_settings(
     setting: Mapping[str, Any], n_columns: int, *, is_regression: bool = False
-) -> Recipe | None:
+) -> TreeSettings | None:
     """Return the recipe of a setting, or None if scikit-learn has to grow or reject the tree.
 
     `is_regression` is True for regression trees and False for classification trees.
@@ -88,11 +88,15 @@ def recipe_of(
     # Refuse if scikit-learn has hyperparameters that the builder does not know.
     if set(setting) != SUPPORTED_PARAMETERS | unset_parameters:
         return None
-    if any(setting[name] is not None for name in unset_parameters) or not _all_in_range(setting):
+    if any(setting[name] is not None for name in unset_parameters) or not _has_supported_values(
+        setting
+    ):
         return None
     if setting["criterion"] not in criteria:
         return None
-    return Recipe(setting, criteria[setting["criterion"]], _n_tried_columns(setting, n_columns))
+    return TreeSettings(
+        setting, criteria[setting["criterion"]], _n_tried_columns(setting, n_columns)
+    )
 
 
 @lru_cache(maxsize=1024)  # The result is cached because most fits share one seed.
@@ -101,11 +105,11 @@ def splitter_seed(seed: int) -> int:
     return int(np.random.RandomState(seed).randint(0, RANDOM_END))
 
 
-def _all_in_range(setting: Mapping[str, Any]) -> bool:
-    are_texts = isinstance(setting["criterion"], str) and isinstance(setting["splitter"], str)
+def _has_supported_values(setting: Mapping[str, Any]) -> bool:
+    are_strings = isinstance(setting["criterion"], str) and isinstance(setting["splitter"], str)
     max_features = setting["max_features"]
     return (
-        are_texts
+        are_strings
         and setting["splitter"] == "best"
         and (setting["max_depth"] is None or _is_whole(setting["max_depth"], 1))
         and (_is_whole(setting["min_samples_split"], 2) or _is_share(setting["min_samples_split"]))
@@ -116,13 +120,15 @@ def _all_in_range(setting: Mapping[str, Any]) -> bool:
         and _is_real_in_range(setting["min_weight_fraction_leaf"], 0.5)
         and _is_real_in_range(setting["min_impurity_decrease"], inf)
         and (
-            _is_named_number(max_features) or _is_whole(max_features, 1) or _is_share(max_features)
+            _is_named_max_features(max_features)
+            or _is_whole(max_features, 1)
+            or _is_share(max_features)
         )
         and (setting["random_state"] is None or _is_whole(setting["random_state"], 0, 2**32))
     )
 
 
-def _is_named_number(max_features: Any) -> bool:
+def _is_named_max_features(max_features: Any) -> bool:
     return max_features is None or (
         isinstance(max_features, str) and max_features in ("sqrt", "log2")
     )
@@ -160,7 +166,7 @@ def _n_tried_columns(setting: Mapping[str, Any], n_columns: int) -> int:
     )
 
 
-N_CLASSES = 5
+N_SIMULATED_CLASSES = 5
 COMPARED_ATTRIBUTES = ("children_left", "children_right", "feature", "threshold", "impurity")
 
 
@@ -172,16 +178,16 @@ def equality_gap(criterion: str) -> float | None:
     runs once per process and criterion, in some milliseconds. scikit-learn before 1.8 splits at
     every gap.
     """
-    if not available():
+    if not is_available():
         return None
-    settings = [({"criterion": criterion, **params}, n) for params, n in SETTINGS]
-    for candidate_gap in (CLOSE, 0.0):
-        if all(_grows_the_same_tree(*example, candidate_gap) for example in settings):
-            return candidate_gap
+    settings = [({"criterion": criterion, **params}, n) for params, n in EXAMPLE_SETTINGS]
+    for candidate_threshold in (FEATURE_THRESHOLD, 0.0):
+        if all(_grows_the_same_tree(*example, candidate_threshold) for example in settings):
+            return candidate_threshold
     return None
 
 
-SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
+EXAMPLE_SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
     ({"random_state": 4}, 200),
     ({"random_state": 5}, 201),
     ({"random_state": 0}, 301),
@@ -190,36 +196,38 @@ SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
 )
 
 
-def _grows_the_same_tree(params: dict[str, Any], n_rows: int, value_gap: float) -> bool:
+def _grows_the_same_tree(params: dict[str, Any], n_rows: int, feature_threshold: float) -> bool:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    X, codes, rows, copies = _simulated_rows(n_rows)
+    X, codes, rows, copy_counts = _simulate_rows(n_rows)
     is_regression = params["criterion"] == "squared_error"
     model = (DecisionTreeRegressor if is_regression else DecisionTreeClassifier)(**params)
-    recipe = recipe_of(model.get_params(), X.shape[1], is_regression=is_regression)
-    row_copies = np.repeat(rows, copies)
-    sklearn_model = unless_it_fails(lambda: model.fit(X[row_copies], codes[row_copies]))
-    if recipe is None or recipe.seed is None or sklearn_model is None:
+    tree_settings = resolve_tree_settings(
+        model.get_params(), X.shape[1], is_regression=is_regression
+    )
+    repeated_rows = np.repeat(rows, copy_counts)
+    sklearn_model = call_or_none(lambda: model.fit(X[repeated_rows], codes[repeated_rows]))
+    if tree_settings is None or tree_settings.seed is None or sklearn_model is None:
         return False
-    growth = grow_trees(
+    grown_trees = grow_trees(
         TreeTable.from_rows(X),
         codes,
-        1 if is_regression else N_CLASSES,
+        1 if is_regression else N_SIMULATED_CLASSES,
         RowLists.from_lists([rows]),
-        copies,
+        copy_counts,
         RowLists.from_lists([np.arange(n_rows)]),
-        np.array([splitter_seed(recipe.seed)]),
-        [recipe.limits(int(copies.sum()))],
-        n_tried=recipe.n_tried,
-        criterion=recipe.criterion,
-        close=value_gap,
+        np.array([splitter_seed(tree_settings.seed)]),
+        [tree_settings.growth_limits(int(copy_counts.sum()))],
+        n_tried=tree_settings.n_tried_columns,
+        criterion=tree_settings.criterion,
+        close=feature_threshold,
     )
-    return same_tree(growth.tree(0), sklearn_model.tree_) and np.array_equal(
-        growth.leaves, sklearn_model.apply(X)
+    return is_same_tree(grown_trees.tree(0), sklearn_model.tree_) and np.array_equal(
+        grown_trees.leaves, sklearn_model.apply(X)
     )
 
 
-def _simulated_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _simulate_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Simulate a training set with copies, on which many splits are equally good up to rounding.
 
     The cells are integers, or rounded numbers in both signs, with a constant column and a column of
@@ -232,15 +240,15 @@ def _simulated_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np
     if n_rows % 2:
         X[:, :3] = np.round(rng.normal(size=(n_rows, 3)), 1)
         X[:, 3:] = -X[:, :3]
-    codes = rng.integers(N_CLASSES, size=n_rows)
+    codes = rng.integers(N_SIMULATED_CLASSES, size=n_rows)
     # Some rows are left out of the training set, and some are repeated in it.
-    copies = rng.choice(3, n_rows, p=[0.05, 0.9, 0.05])
-    rows = np.flatnonzero(copies)
-    X = np.column_stack([X, np.ones(n_rows), 0.1 + CLOSE * rng.normal(size=n_rows)])
-    return X, codes, rows, copies[rows]
+    copy_counts = rng.choice(3, n_rows, p=[0.05, 0.9, 0.05])
+    rows = np.flatnonzero(copy_counts)
+    X = np.column_stack([X, np.ones(n_rows), 0.1 + FEATURE_THRESHOLD * rng.normal(size=n_rows)])
+    return X, codes, rows, copy_counts[rows]
 
 
-def same_tree(grown_tree: Tree, sklearn_tree: Any) -> bool:
+def is_same_tree(grown_tree: Tree, sklearn_tree: Any) -> bool:
     """Return True if all numbers of a tree of the builder and of a scikit-learn tree are equal."""
     node_weights = grown_tree.weighted_n_node_samples
     return (

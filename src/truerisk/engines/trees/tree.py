@@ -35,16 +35,16 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.data.rows import take_rows
-from truerisk.engines.running.answering import RowsToPredict, codes_of_classes
+from truerisk.engines.running.answering import RowsToPredict, encode_classes
 from truerisk.engines.running.fitting import FitInput, FitResult
-from truerisk.engines.settings import Group, groups_along
+from truerisk.engines.settings import Group, group_candidates
 from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.growing import tree_builder_for
-from truerisk.engines.trees.pruning import nodes_at
+from truerisk.engines.trees.pruning import nodes_after_pruning
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
 
-DEFAULTS_WITHOUT_COUNTS = {
+DEFAULTS_NOT_COUNTING_ROWS = {
     "min_samples_split": 2,
     "min_samples_leaf": 1,
     "min_weight_fraction_leaf": 0.0,
@@ -104,7 +104,7 @@ class Trees(OneFit):
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        groups = groups_along(family, ["ccp_alpha"])
+        groups = group_candidates(family, ["ccp_alpha"])
         builder = tree_builder_for(groups, family, data, plan, request, run)
         predictions = None if builder is None else builder.answers(self.name)
         if predictions is not None:
@@ -121,8 +121,8 @@ class Trees(OneFit):
         requested_rows: Callable[[], list[RowsToPredict]],
         place: tuple[int, int, Group],
     ) -> list[FitResult]:
-        if given.copy_of is not None and _counts_are_weights(family, place[2], data):
-            given = _copies_to_weights(given, given.copy_of)
+        if given.original_rows is not None and _can_use_weights_for_copies(family, place[2], data):
+            given = _copies_to_weights(given, given.original_rows)
         return super().pieces(family, data, request, given, requested_rows, place)
 
     @override
@@ -130,11 +130,11 @@ class Trees(OneFit):
         self, model: Any, group: Group, enquiry: RowsToPredict, data: Data, request: Request
     ) -> np.ndarray:
         alphas = group.values("ccp_alpha").astype(np.float64)
-        nodes = nodes_at(model.tree_, alphas, model.apply(enquiry.X))
+        nodes = nodes_after_pruning(model.tree_, alphas, model.apply(enquiry.X))
         return _node_predictions(model, data, enquiry, request)[nodes]
 
 
-def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
+def _can_use_weights_for_copies(family: Family, group: Group, data: Data) -> bool:
     """Return True if copies of a row grow the same tree, to the bit, as one row with their weight.
 
     Sums over classes are then integers, and a node of copies of one row is pure and a leaf.
@@ -143,32 +143,32 @@ def _counts_are_weights(family: Family, group: Group, data: Data) -> bool:
     if data.codes is None or data.fit_params or family.is_piped:
         return False
     setting = group.settings[0]
-    return all(setting[name] == default for name, default in DEFAULTS_WITHOUT_COUNTS.items())
+    return all(setting[name] == default for name, default in DEFAULTS_NOT_COUNTING_ROWS.items())
 
 
-def _copies_to_weights(fit_input: FitInput, copy_of: np.ndarray) -> FitInput:
+def _copies_to_weights(fit_input: FitInput, original_rows: np.ndarray) -> FitInput:
     """Return the training set with distinct rows, and the number of copies as sample weights."""
-    _, first_copies, copies = np.unique(copy_of, return_index=True, return_counts=True)
-    weights = {"sample_weight": copies.astype(np.float64)}
+    _, first_copies, copy_counts = np.unique(original_rows, return_index=True, return_counts=True)
+    weights = {"sample_weight": copy_counts.astype(np.float64)}
     y = fit_input.y[first_copies]
     return replace(
         fit_input,
         make_features=lambda: take_rows(fit_input.make_features(), first_copies),
         y=y,
         params=weights,
-        copy_of=None,
+        original_rows=None,
     )
 
 
 def _node_predictions(
-    model: Any, data: Data, enquiry: RowsToPredict, request: Request
+    model: Any, data: Data, rows_to_predict: RowsToPredict, request: Request
 ) -> np.ndarray:
     """Return the prediction that each node would make if it were a leaf."""
     node_values = model.tree_.value
     if request.response == "value":
-        return node_values[:, :, 0].reshape(-1, *enquiry.y.shape[1:])
+        return node_values[:, :, 0].reshape(-1, *rows_to_predict.y.shape[1:])
     class_shares = node_values[:, 0, :]
-    codes = codes_of_classes(model.classes_, data)
+    codes = encode_classes(model.classes_, data)
     if request.response == "label":
         return codes[class_shares.argmax(axis=1)]
     probabilities = np.zeros((len(class_shares), data.n_classes))

@@ -39,21 +39,21 @@ def versions() -> dict[str, str]:
 
     The packages are not imported.
     """
-    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
-    python = ".".join(platform.python_version_tuple()[:2])
-    return {"truerisk": __version__, "python": python, **packages}
+    dependency_versions = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    python_version = ".".join(platform.python_version_tuple()[:2])
+    return {"truerisk": __version__, "python": python_version, **dependency_versions}
 
 
 @frozen(eq=False)
-class Shared:
+class SharedCall:
     """Function that a worker calls with a batch, with the arguments that all batches share.
 
     A worker refuses if its package versions differ from those of the calling process.
     """
 
     task: Callable[..., Any]
-    parts: tuple[Any, ...]
-    refusal: type[TrueRiskError] = FitFailed
+    shared_arguments: tuple[Any, ...]
+    error_class: type[TrueRiskError] = FitFailed
     versions: Mapping[str, str] = field(default_factory=lambda: dict(versions()))
 
     def __call__(self, batch: Any) -> Any:
@@ -66,12 +66,12 @@ class Shared:
                 for name, expected_version in expected_versions
                 if local_versions[name] != expected_version
             ]
-            raise self.refusal(
+            raise self.error_class(
                 f"the worker {platform.node()} has {', '.join(version_differences)}: "
                 "install the same versions on all machines, or the numbers depend on who "
                 "computed them."
             )
-        return self.task(*self.parts, batch)
+        return self.task(*self.shared_arguments, batch)
 
 
 class WorkerPool(ABC):
@@ -86,20 +86,20 @@ class WorkerPool(ABC):
         return BATCHES_PER_WORKER * self.workers
 
     @abstractmethod
-    def share(self, shared: Shared) -> None:
+    def send_shared_call(self, shared: SharedCall) -> None:
         """Send the data that all batches share to the workers."""
 
     @abstractmethod
     def submit(self, batch: Any) -> Future[Any]:
         """Submit a batch of fits to the workers, and return the future of its result."""
 
-    def deaths(self, error: BaseException) -> int:
+    def count_deaths(self, error: BaseException) -> int:
         """Return the number of dead workers that the exception of a future implies."""
         return int(isinstance(error, BrokenExecutor))
 
     def was_not_submitted(self, error: BaseException) -> bool:
         """Return True if a batch could not be submitted because workers had already died."""
-        return self.deaths(error) > 0
+        return self.count_deaths(error) > 0
 
     def replace(self) -> bool:
         """Replace dead workers by new ones, or return False if the pool cannot do so."""
@@ -109,7 +109,7 @@ class WorkerPool(ABC):
         """Return what the pool lacks to run any batch, as a sentence, or None if it is ready."""
         return None
 
-    def end(self) -> None:
+    def terminate(self) -> None:
         """Terminate the running batches because their results are no longer needed."""
         return
 
@@ -137,7 +137,7 @@ class UserExecutor(WorkerPool):
         return BATCHES_PER_WORKER * self.workers if max_workers else MAX_BATCHES_OF_UNKNOWN_POOL
 
     @override
-    def share(self, shared: Shared) -> None:
+    def send_shared_call(self, shared: SharedCall) -> None:
         if is_a(self._executor, *PROCESS_EXECUTORS):
             self._payload = Payload(shared)
         else:

@@ -20,7 +20,7 @@ from truerisk.core.errors import MissingExtra, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.engines.workers.crews import Shared, WorkerPool
+from truerisk.engines.workers.crews import SharedCall, WorkerPool
 
 REPLY_SECONDS = 10.0  # Number of seconds that the scheduler may take to reply.
 SECONDS_BETWEEN_COUNTS = 5.0  # Number of seconds between two counts of the workers.
@@ -30,12 +30,14 @@ RECONNECT = 60.0  # Number of seconds during which a client tries to reach a los
 
 
 @contextmanager
-def connected(
-    address_or_client: Any, refusal: type[TrueRiskError], idle_clusters: dict[Any, Cluster] | None
+def connect_to_cluster(
+    address_or_client: Any,
+    error_class: type[TrueRiskError],
+    idle_clusters: dict[Any, Cluster] | None,
 ) -> Iterator[Cluster]:
     """Provide a connection to a cluster: an idle one of this call, or a new one."""
-    cluster_or_none = None if idle_clusters is None else idle_clusters.pop(address_or_client, None)
-    cluster = Cluster(address_or_client, refusal) if cluster_or_none is None else cluster_or_none
+    idle_cluster = None if idle_clusters is None else idle_clusters.pop(address_or_client, None)
+    cluster = Cluster(address_or_client, error_class) if idle_cluster is None else idle_cluster
     # The workers are counted here, because their number may change between two runs.
     cluster.missing_resource()
     try:
@@ -74,25 +76,29 @@ class Cluster(WorkerPool):
         self._shared_objects: list[tuple[Any, Any]] = []
         self.count_workers()
 
-    def share(self, shared: Shared) -> None:
+    def send_shared_call(self, shared: SharedCall) -> None:
         """Register the shared data; X is sent separately, so that later runs can use it again."""
-        tables = [argument.X for argument in shared.parts if isinstance(argument, Data)]
-        without_tables = replace(shared, parts=_with_tables(shared.parts, [None] * len(tables)))
+        tables = [argument.X for argument in shared.shared_arguments if isinstance(argument, Data)]
+        shared_without_tables = replace(
+            shared, shared_arguments=_insert_tables(shared.shared_arguments, [None] * len(tables))
+        )
         future_by_id = {id(shared_object): future for shared_object, future in self._shared_objects}
         self._shared_objects = [
             (shared_object, future_by_id.get(id(shared_object)))
-            for shared_object in (without_tables, *tables)
+            for shared_object in (shared_without_tables, *tables)
         ]
 
     @override
     def submit(self, batch: Any) -> Future[Any]:
-        dask_future = self._client.submit(_run_sent, *self._sent_objects(), batch, pure=False)
+        dask_future = self._client.submit(
+            _run_sent, *self._send_missing_objects(), batch, pure=False
+        )
         future: Future[Any] = Future()
         future.add_done_callback(lambda ended: dask_future.cancel() if ended.cancelled() else None)
-        self._client.loop.add_callback(_hand_over, dask_future, future)
+        self._client.loop.add_callback(_forward_result, dask_future, future)
         return future
 
-    def _sent_objects(self) -> list[Any]:
+    def _send_missing_objects(self) -> list[Any]:
         """Return the shared objects on the cluster, after sending those that are missing there.
 
         An object is sent again under a new name (`hash`). Otherwise the scheduler might hear later
@@ -126,7 +132,7 @@ class Cluster(WorkerPool):
         time_limit = SEND + sizeof(shared_object) / MIN_BYTES_PER_SECOND
         return self._client.sync(scatter, callback_timeout=time_limit)
 
-    def deaths(self, error: BaseException) -> int:
+    def count_deaths(self, error: BaseException) -> int:
         """Return the number of deaths of workers that an exception implies.
 
         KilledWorker is raised after the scheduler has tried several times itself. A cancelled task
@@ -140,7 +146,7 @@ class Cluster(WorkerPool):
     @override
     def was_not_submitted(self, error: BaseException) -> bool:
         # An OSError means that the worker that was to receive the batch failed.
-        return isinstance(error, OSError) or self.deaths(error) > 0
+        return isinstance(error, OSError) or self.count_deaths(error) > 0
 
     def replace(self) -> bool:
         """Mark the shared data to be sent again, since a dead worker may have been its last holder.
@@ -190,7 +196,7 @@ class Cluster(WorkerPool):
             self._log.setLevel(self._log_level)
 
 
-async def _hand_over(dask_future: Any, future: Future[Any]) -> None:
+async def _forward_result(dask_future: Any, future: Future[Any]) -> None:
     """Pass the result of a batch to its future, on the event loop of the Dask client.
 
     The executor of distributed does not report a result whose only holder died before it was read.
@@ -202,12 +208,12 @@ async def _hand_over(dask_future: Any, future: Future[Any]) -> None:
             future.set_exception(error)
 
 
-def _run_sent(shared: Shared, *tables_and_batch: Any) -> Any:
+def _run_sent(shared: SharedCall, *tables_and_batch: Any) -> Any:
     *tables, batch = tables_and_batch
-    return replace(shared, parts=_with_tables(shared.parts, tables))(batch)
+    return replace(shared, shared_arguments=_insert_tables(shared.shared_arguments, tables))(batch)
 
 
-def _with_tables(arguments: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, ...]:
+def _insert_tables(arguments: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, ...]:
     """Return shared arguments in which each `Data` has the given table as X.
 
     The `Data` keep their cached values.
@@ -221,7 +227,7 @@ def _with_tables(arguments: Sequence[Any], tables: Sequence[Any]) -> tuple[Any, 
     return tuple(new_arguments)
 
 
-def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
+def _client(address: str, unreachable_error: type[TrueRiskError]) -> Any:
     """Return a client of the Dask scheduler at the address `dask://host:port`, or raise."""
     try:
         from distributed import Client
@@ -233,7 +239,7 @@ def _client(address: str, unreachable: type[TrueRiskError]) -> Any:
         client_class: Any = Client  # Any is needed because distributed has no type annotations.
         return client_class(scheduler_address, timeout=RECONNECT, set_as_default=False)
     except (OSError, TimeoutError) as error:
-        raise unreachable(
+        raise unreachable_error(
             f"no Dask scheduler answers at {scheduler_address} ({error}): start one there with "
             "`dask scheduler`, or look at the address."
         ) from None

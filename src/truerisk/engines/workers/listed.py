@@ -10,32 +10,34 @@ from typing import Any
 
 from truerisk.core.arguments import mention
 from truerisk.core.errors import FitFailed
-from truerisk.engines.workers.crews import Shared, UserExecutor, WorkerPool
-from truerisk.engines.workers.processes import Processes
-from truerisk.engines.workers.scheduler import Batches, BatchRun
+from truerisk.engines.workers.crews import SharedCall, UserExecutor, WorkerPool
+from truerisk.engines.workers.processes import ProcessPool
+from truerisk.engines.workers.scheduler import BatchQueue, BatchRun
 
 # A batch during which this many workers died runs alone the next time.
 DEATHS_BEFORE_RUNNING_ALONE = 2
 PATIENCE = 60.0  # A cluster may have no workers for this number of seconds.
 
 
-def open_workers_on(executor: Any, workers: int) -> WorkerPool:
+def make_worker_pool(executor: Any, n_workers: int) -> WorkerPool:
     """Return a worker pool with a number of processes, or on an executor of the user."""
-    is_number = isinstance(executor, Integral)
-    return Processes(workers) if is_number else UserExecutor(executor, workers)
+    is_process_count = isinstance(executor, Integral)
+    return ProcessPool(n_workers) if is_process_count else UserExecutor(executor, n_workers)
 
 
-def run_listed(
-    workers: WorkerPool,
+def run_known_batches(
+    worker_pool: WorkerPool,
     task: Callable[..., Any],
-    shared: tuple[Any, ...],
+    shared_arguments: tuple[Any, ...],
     batches: Sequence[Any] | Callable[[int | None], Sequence[Any]],
     describe_batch: Callable[[Any], str] | None,
 ) -> Generator[tuple[int, Any], None, None]:
     """Yield `(number, task(*shared, batch))` for every batch, in the order of completion."""
-    batch_list = batches(workers.workers) if callable(batches) else batches
-    run = BatchRun(workers, Shared(task, shared), _Listed(batch_list, describe_batch))
-    with closing(run.results()) as results:
+    batch_list = batches(worker_pool.workers) if callable(batches) else batches
+    batch_run = BatchRun(
+        worker_pool, SharedCall(task, shared_arguments), _BatchQueue(batch_list, describe_batch)
+    )
+    with closing(batch_run.results()) as results:
         for numbered_batch, result in results:
             if numbered_batch is not None:
                 yield numbered_batch[0], result
@@ -44,32 +46,36 @@ def run_listed(
 NumberedBatch = tuple[int, Any]
 
 
-class _Listed(Batches):
+class _BatchQueue(BatchQueue):
     """Queue of batches that are known in advance; the first failed fit ends the run."""
 
     def __init__(self, batches: Sequence[Any], describe_batch: Callable[[Any], str] | None) -> None:
-        self.waiting: deque[NumberedBatch] = deque(enumerate(batches))
-        self.alone: deque[NumberedBatch] = deque()
-        self.hit: Counter[int] = Counter()
-        self.named, self.patience = describe_batch, PATIENCE
+        self.waiting_batches: deque[NumberedBatch] = deque(enumerate(batches))
+        self.batches_to_run_alone: deque[NumberedBatch] = deque()
+        self.deaths_by_batch: Counter[int] = Counter()
+        self.describe_batch, self.patience = describe_batch, PATIENCE
 
     def __bool__(self) -> bool:
-        return bool(self.waiting or self.alone)
+        return bool(self.waiting_batches or self.batches_to_run_alone)
 
-    def next(self) -> NumberedBatch | None:
+    def pop_batch(self) -> NumberedBatch | None:
         """Return the next batch, or None while suspected batches have to run alone."""
-        return self.waiting.popleft() if self.waiting and not self.alone else None
+        return (
+            self.waiting_batches.popleft()
+            if self.waiting_batches and not self.batches_to_run_alone
+            else None
+        )
 
-    def next_alone(self) -> NumberedBatch | None:
-        return self.alone.popleft() if self.alone else None
+    def pop_isolated_batch(self) -> NumberedBatch | None:
+        return self.batches_to_run_alone.popleft() if self.batches_to_run_alone else None
 
-    def content(self, batch: NumberedBatch) -> Any:
+    def payload(self, batch: NumberedBatch) -> Any:
         return batch[1]
 
-    def give_back(self, batch: NumberedBatch, *, alone: bool) -> None:
-        (self.alone if alone else self.waiting).appendleft(batch)
+    def requeue(self, batch: NumberedBatch, *, alone: bool) -> None:
+        (self.batches_to_run_alone if alone else self.waiting_batches).appendleft(batch)
 
-    def blame(
+    def handle_lost_batch(
         self, batch: NumberedBatch, error: BaseException | None, *, deaths: int, alone: bool
     ) -> None:
         """Queue a batch again after its worker died; after two deaths, to run alone.
@@ -79,13 +85,17 @@ class _Listed(Batches):
         batch_number, batch_content = batch
         if alone:
             description = (
-                "" if self.named is None else f" again and again over {self.named(batch_content)}"
+                ""
+                if self.describe_batch is None
+                else f" again and again over {self.describe_batch(batch_content)}"
             )
             raise _worker_death_error(error, description) from error
-        self.hit[batch_number] += deaths
-        self.give_back(batch, alone=self.hit[batch_number] >= DEATHS_BEFORE_RUNNING_ALONE)
+        self.deaths_by_batch[batch_number] += deaths
+        self.requeue(batch, alone=self.deaths_by_batch[batch_number] >= DEATHS_BEFORE_RUNNING_ALONE)
 
-    def failed(self, batch: NumberedBatch, error: BaseException, *, alone: bool) -> None:
+    def handle_failed_batch(
+        self, batch: NumberedBatch, error: BaseException, *, alone: bool
+    ) -> None:
         raise error
 
     def no_workers_error(self, reason: str | BaseException) -> FitFailed:

@@ -61,10 +61,10 @@ def open_payload(path: str) -> Any:
     return _open_payloads[path]
 
 
-def path_of(shared_argument: Any) -> str | None:
+def find_payload_path(shared_argument: Any) -> str | None:
     """Return the payload file from which this process read an object, or None."""
     for path, payload in _open_payloads.items():
-        if any(shared_argument is argument for argument in payload.parts):
+        if any(shared_argument is argument for argument in payload.shared_arguments):
             return path
     return None
 
@@ -86,10 +86,10 @@ def _write(path: str, payload: Any) -> None:
         arrays.append(raw_bytes)
         return False
 
-    pickled = dumps(payload, protocol=5, buffer_callback=in_band)
+    pickled_bytes = dumps(payload, protocol=5, buffer_callback=in_band)
     array_sizes = [array.nbytes for array in arrays]
     with Path(path).open("wb") as file:
-        header = pickle.dumps((pickled, array_sizes))
+        header = pickle.dumps((pickled_bytes, array_sizes))
         file.write(HEADER_LENGTH_FORMAT.pack(len(header)))
         file.write(header)
         for array in arrays:
@@ -106,10 +106,10 @@ def _read_payload(path: str) -> Any:
         file_bytes = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY))
     (header_length,) = HEADER_LENGTH_FORMAT.unpack(file_bytes[: HEADER_LENGTH_FORMAT.size])
     file_position = HEADER_LENGTH_FORMAT.size + header_length
-    pickled, array_sizes = pickle.loads(file_bytes[HEADER_LENGTH_FORMAT.size : file_position])
+    pickled_bytes, array_sizes = pickle.loads(file_bytes[HEADER_LENGTH_FORMAT.size : file_position])
     arrays = []
     for array_size in array_sizes:
         file_position = _aligned_position(file_position)
         arrays.append(file_bytes[file_position : file_position + array_size])
         file_position += array_size
-    return pickle.loads(pickled, buffers=arrays)
+    return pickle.loads(pickled_bytes, buffers=arrays)

@@ -23,16 +23,16 @@ from types import FrameType
 from typing import Any
 
 from truerisk.core.overrides import override
-from truerisk.engines.workers.crews import Shared, WorkerPool
+from truerisk.engines.workers.crews import SharedCall, WorkerPool
 from truerisk.engines.workers.parcels import Payload, remove_payload_files, run_payload
 
 # Number of seconds before an idle worker ends. If it ends just as work arrives, the pool breaks.
-IDLE = 120
+IDLE_SECONDS = 120
 # Number of seconds between two checks that the parent process is alive.
 SECONDS_BETWEEN_CHECKS = 0.5
 
 
-class Processes(WorkerPool):
+class ProcessPool(WorkerPool):
     """Pool of worker processes that map the data of their batches; replaced when it breaks."""
 
     def __init__(self, n_workers: int) -> None:
@@ -41,18 +41,18 @@ class Processes(WorkerPool):
         self._payload: Payload | None = None
 
     @override
-    def share(self, shared: Shared) -> None:
+    def send_shared_call(self, shared: SharedCall) -> None:
         self._payload = Payload(shared)
 
     @override
     def submit(self, batch: Any) -> Future[Any]:
         assert self._payload is not None
-        with uninterrupted():
+        with delay_signals():
             if self._pool is None:
-                self._pool = reusable_workers(self.workers)
+                self._pool = get_reusable_pool(self.workers)
             # Ctrl-C is blocked only after loky has started its own helper processes.
             # The start of these helper processes would unblock Ctrl-C.
-            with started_without_ctrl_c():
+            with block_ctrl_c():
                 future: Future[Any] = self._pool.submit(run_payload, self._payload.path, batch)
             return future
 
@@ -62,8 +62,8 @@ class Processes(WorkerPool):
         return True
 
     @override
-    def end(self) -> None:
-        with uninterrupted():
+    def terminate(self) -> None:
+        with delay_signals():
             if self._pool is not None:
                 self._pool.shutdown(kill_workers=True)
 
@@ -73,7 +73,7 @@ class Processes(WorkerPool):
             self._payload.remove()
 
 
-def reusable_workers(n_workers: int) -> Any:
+def get_reusable_pool(n_workers: int) -> Any:
     """Return the process pool that all runs with this number of workers share.
 
     A broken pool is replaced by a new one.
@@ -84,7 +84,7 @@ def reusable_workers(n_workers: int) -> Any:
         max_workers=n_workers,
         initializer=_initialize_worker,
         initargs=(os.getpid(),),
-        timeout=IDLE,
+        timeout=IDLE_SECONDS,
         env=_thread_variables(cpu_count() // n_workers),
     )
 
@@ -117,14 +117,14 @@ def end_with_parent(parent_pid: int) -> None:
 
 
 def _end_after_parent(parent_pid: int) -> None:
-    _wait_for_end(parent_pid)
+    _wait_for_parent_end(parent_pid)
     remove_payload_files()
     # SIGKILL is used because the grandparent may have chosen to ignore SIGTERM.
     # The result of the batch is no longer needed.
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def _wait_for_end(parent_pid: int) -> None:
+def _wait_for_parent_end(parent_pid: int) -> None:
     """Wait until the parent process has ended.
 
     Linux reports the end of a process at once; on other systems the parent is checked repeatedly.
@@ -134,14 +134,14 @@ def _wait_for_end(parent_pid: int) -> None:
     if sys.platform == "linux":
         # Old kernels lack pidfd_open, and the process may have no file descriptor left.
         with suppress(OSError):
-            descriptor = os.pidfd_open(parent_pid)
+            process_descriptor = os.pidfd_open(parent_pid)
             try:
                 if os.getppid() == parent_pid:
-                    end_poll = select.poll()
-                    end_poll.register(descriptor, select.POLLIN)
-                    end_poll.poll()
+                    parent_poll = select.poll()
+                    parent_poll.register(process_descriptor, select.POLLIN)
+                    parent_poll.poll()
             finally:
-                os.close(descriptor)
+                os.close(process_descriptor)
     while os.getppid() == parent_pid:
         time.sleep(SECONDS_BETWEEN_CHECKS)
 
@@ -151,7 +151,7 @@ MAX_SIGNAL_DELAY = 0.1  # Longest delay in seconds before Ctrl-C is handled.
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def delay_signals() -> Iterator[None]:
     """Delay signals such as Ctrl-C to the end of the block, and handle them then."""
     delayed_signals: list[tuple[int, FrameType | None]] = []
 
@@ -169,7 +169,7 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         _restore_handlers(list(previous_handlers.items()))
-        _handle_delayed(previous_handlers, delayed_signals)
+        _handle_delayed_signals(previous_handlers, delayed_signals)
 
 
 def _restore_handlers(handlers: list[tuple[int, Any]]) -> None:
@@ -182,7 +182,7 @@ def _restore_handlers(handlers: list[tuple[int, Any]]) -> None:
             signal.signal(signal_number, handler)
 
 
-def _handle_delayed(
+def _handle_delayed_signals(
     handlers: dict[int, Any], delayed_signals: list[tuple[int, FrameType | None]]
 ) -> None:
     """Pass each delayed signal to its handler, even if the handler of an earlier signal raises."""
@@ -191,10 +191,10 @@ def _handle_delayed(
         try:
             handlers[signal_number](signal_number, frame)
         finally:
-            _handle_delayed(handlers, later_signals)
+            _handle_delayed_signals(handlers, later_signals)
 
 
-def done_of(
+def wait_for_futures(
     futures: Collection[Future[Any]], seconds: float | None = None, *, waits_for_all: bool = False
 ) -> set[Future[Any]]:
     """Wait for one future, or for all if `waits_for_all`, and return the futures that are done.
@@ -208,7 +208,7 @@ def done_of(
             if deadline is None
             else min(MAX_SIGNAL_DELAY, max(0.0, deadline - time.monotonic()))
         )
-        with uninterrupted():
+        with delay_signals():
             done_futures, pending_futures = wait(
                 futures, timeout, ALL_COMPLETED if waits_for_all else FIRST_COMPLETED
             )
@@ -221,7 +221,7 @@ def done_of(
 
 
 @contextmanager
-def started_without_ctrl_c() -> Iterator[None]:
+def block_ctrl_c() -> Iterator[None]:
     """Block Ctrl-C in processes that start within the block, until they unblock it themselves.
 
     Otherwise Ctrl-C, which a terminal sends to all processes, would end them during their imports.

@@ -1,8 +1,8 @@
 """The loop of all runs, which submits batches of fits to a worker pool and yields their results.
 
 A worker that dies loses the submitted batches, one of which may have caused its death. The
-`Batches` decide what happens to them: they run again, and suspected batches run alone, so that the
-batch whose worker dies then is known to be the cause.
+`BatchQueue` decides what happens to them: they run again, and suspected batches run alone, so that
+the batch whose worker dies then is known to be the cause.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from typing import Any
 
 from truerisk.core.errors import TrueRiskError
 from truerisk.core.frozen import frozen
-from truerisk.engines.workers.crews import Shared, WorkerPool
-from truerisk.engines.workers.processes import done_of, uninterrupted
+from truerisk.engines.workers.crews import SharedCall, WorkerPool
+from truerisk.engines.workers.processes import delay_signals, wait_for_futures
 
 # Number of seconds between two checks of the workers and of time limits.
 SECONDS_BETWEEN_CHECKS = 0.5
 # Number of seconds that a broken pool may take to fail all its batches.
-MAX_BREAKING_SECONDS = 30.0
+MAX_POOL_FAILURE_SECONDS = 30.0
 FinishedBatch = tuple[Any, Any]  # Type of a finished batch with its result.
 # Workers may die this many times in a row before they have received a batch.
 MAX_DEATHS_BEFORE_BATCH = 3
 
 
-class Batches(ABC):
+class BatchQueue(ABC):
     """Queue of batches to run, which decides what happens to batches that fail or are lost.
 
     `slots` is the maximum number of batches submitted at a time, which is 0 if there are no
@@ -42,26 +42,28 @@ class Batches(ABC):
         """Return True if a batch is waiting to be run."""
 
     @abstractmethod
-    def next(self) -> Any | None:
+    def pop_batch(self) -> Any | None:
         """Return a batch that may run at the same time as others, or None."""
 
     @abstractmethod
-    def next_alone(self) -> Any | None:
+    def pop_isolated_batch(self) -> Any | None:
         """Return a batch that has to run while no other batch runs, or None."""
 
     @abstractmethod
-    def give_back(self, batch: Any, *, alone: bool) -> None:
+    def requeue(self, batch: Any, *, alone: bool) -> None:
         """Queue a batch again that did not run, if the batch itself was not the reason."""
 
     @abstractmethod
-    def blame(self, batch: Any, error: BaseException | None, *, deaths: int, alone: bool) -> Any:
+    def handle_lost_batch(
+        self, batch: Any, error: BaseException | None, *, deaths: int, alone: bool
+    ) -> Any:
         """Return the result to record for a batch whose worker died or that exceeded its time.
 
         None means that the batch will run again.
         """
 
     @abstractmethod
-    def failed(self, batch: Any, error: BaseException, *, alone: bool) -> Any:
+    def handle_failed_batch(self, batch: Any, error: BaseException, *, alone: bool) -> Any:
         """Return the result to record for a batch that could not run, or None to run it again."""
 
     @abstractmethod
@@ -72,11 +74,11 @@ class Batches(ABC):
         died.
         """
 
-    def content(self, batch: Any) -> Any:
+    def payload(self, batch: Any) -> Any:
         """Return the part of a batch that is sent to a worker."""
         return batch
 
-    def time_limit_of(self, batch: Any, ahead: int) -> float | None:
+    def time_limit(self, batch: Any, ahead: int) -> float | None:
         """Return the seconds after which a batch counts as lost, or None if there is no limit.
 
         The batch waits behind `ahead` other batches.
@@ -85,18 +87,18 @@ class Batches(ABC):
 
 
 @frozen(eq=False)
-class _Flight:
+class _Submission:
     batch: Any
-    alone: bool
+    runs_alone: bool
     submission_time: float
 
 
 class BatchRun:
     """Run of all batches on a worker pool or, without a pool, in this process."""
 
-    def __init__(self, workers: WorkerPool | None, shared: Shared, batches: Batches) -> None:
-        self.workers, self.shared, self.batches = workers, shared, batches
-        self.submitted: dict[Future[Any], _Flight] = {}
+    def __init__(self, workers: WorkerPool | None, shared: SharedCall, batches: BatchQueue) -> None:
+        self.workers, self.batch_function, self.batches = workers, shared, batches
+        self.submitted: dict[Future[Any], _Submission] = {}
         self._deaths_before_batch = 0
         # Time at which the last result arrived, or at which workers were last available.
         self._last_result_time = time.monotonic()
@@ -109,15 +111,15 @@ class BatchRun:
         """
         workers, batches = self.workers, self.batches
         if workers is None:
-            while (batch := batches.next() or batches.next_alone()) is not None:
-                yield batch, self.shared(batches.content(batch))
+            while (batch := batches.pop_batch() or batches.pop_isolated_batch()) is not None:
+                yield batch, self.batch_function(batches.payload(batch))
             return
         if batches:
-            workers.share(self.shared)
+            workers.send_shared_call(self.batch_function)
         try:
             while batches or self.submitted:
-                yield from self._begin(workers)
-                done_futures = done_of(self.submitted, SECONDS_BETWEEN_CHECKS)
+                yield from self._submit_waiting_batches(workers)
+                done_futures = wait_for_futures(self.submitted, SECONDS_BETWEEN_CHECKS)
                 for future in done_futures:
                     if future in self.submitted:
                         yield from self._finish(workers, future)
@@ -126,14 +128,14 @@ class BatchRun:
                 yield None, ()
         # Ctrl-C and close() are caught too, because the running batches are no longer needed then.
         except BaseException:
-            with uninterrupted():
+            with delay_signals():
                 # Workers end before futures are cancelled. Otherwise loky's thread would complain.
-                workers.end()
+                workers.terminate()
                 for future in self.submitted:
                     future.cancel()
             raise
 
-    def rescued(self) -> Iterator[Any]:
+    def unyielded_results(self) -> Iterator[Any]:
         """Yield the results that had arrived before an interruption and were not yet yielded."""
         for future in self.submitted:
             if future.done() and _exception_of_future(future) is None:
@@ -141,30 +143,32 @@ class BatchRun:
 
     # ------------------------------------------------------------ submitting batches
 
-    def _begin(self, workers: WorkerPool) -> Iterator[FinishedBatch]:
+    def _submit_waiting_batches(self, workers: WorkerPool) -> Iterator[FinishedBatch]:
         """Submit as many batches as keep the pool busy; a suspected batch runs alone."""
-        if any(flight.alone for flight in self.submitted.values()):
+        if any(submission.runs_alone for submission in self.submitted.values()):
             return
         if not self.submitted and workers.missing_resource() is not None:
             time.sleep(SECONDS_BETWEEN_CHECKS)
             return
         self.batches.slots = workers.slots
-        while len(self.submitted) < workers.slots and (batch := self.batches.next()) is not None:
-            if not (yield from self._submit(workers, batch, alone=False)):
+        while (
+            len(self.submitted) < workers.slots and (batch := self.batches.pop_batch()) is not None
+        ):
+            if not (yield from self._submit(workers, batch, runs_alone=False)):
                 return
-        if not self.submitted and (batch := self.batches.next_alone()) is not None:
-            yield from self._submit(workers, batch, alone=True)
+        if not self.submitted and (batch := self.batches.pop_isolated_batch()) is not None:
+            yield from self._submit(workers, batch, runs_alone=True)
 
     def _submit(
-        self, workers: WorkerPool, batch: Any, *, alone: bool
+        self, workers: WorkerPool, batch: Any, *, runs_alone: bool
     ) -> Generator[FinishedBatch, None, bool]:
         """Submit a batch, and return False if the pool turns out to be dead."""
         try:
-            future = workers.submit(self.batches.content(batch))
+            future = workers.submit(self.batches.payload(batch))
         except Exception as error:
             if not workers.was_not_submitted(error):
                 raise
-            self.batches.give_back(batch, alone=alone)
+            self.batches.requeue(batch, alone=runs_alone)
             self._deaths_before_batch += 1
             if self._deaths_before_batch > MAX_DEATHS_BEFORE_BATCH:
                 raise self.batches.no_workers_error(
@@ -173,7 +177,7 @@ class BatchRun:
                 ) from error
             yield from self._handle_deaths(workers, error)
             return False
-        self.submitted[future] = _Flight(batch, alone, time.monotonic())
+        self.submitted[future] = _Submission(batch, runs_alone, time.monotonic())
         return True
 
     # ------------------------------------------------------------ handling results
@@ -185,24 +189,26 @@ class BatchRun:
 
         `pool_error` is the error of a broken pool, whose workers the caller replaces.
         """
-        flight = self.submitted.pop(future)
+        submission = self.submitted.pop(future)
         error = _exception_of_future(future) if future.done() else pool_error
         if error is None:
             self._deaths_before_batch, self._last_result_time = 0, time.monotonic()
-            yield flight.batch, future.result()
+            yield submission.batch, future.result()
             return
-        failure_result, deaths = None, 1 if error is pool_error else workers.deaths(error)
-        if deaths:
-            failure_result = self.batches.blame(
-                flight.batch, error, deaths=deaths, alone=flight.alone
+        failure_result, n_deaths = None, 1 if error is pool_error else workers.count_deaths(error)
+        if n_deaths:
+            failure_result = self.batches.handle_lost_batch(
+                submission.batch, error, deaths=n_deaths, alone=submission.runs_alone
             )
         elif isinstance(error, CancelledError) and workers.replace():
-            self.batches.give_back(flight.batch, alone=flight.alone)
+            self.batches.requeue(submission.batch, alone=submission.runs_alone)
         else:
-            failure_result = self.batches.failed(flight.batch, error, alone=flight.alone)
+            failure_result = self.batches.handle_failed_batch(
+                submission.batch, error, alone=submission.runs_alone
+            )
         if failure_result is not None:
-            yield flight.batch, failure_result
-        if deaths and pool_error is None:
+            yield submission.batch, failure_result
+        if n_deaths and pool_error is None:
             yield from self._handle_deaths(workers, error)
 
     def _handle_deaths(self, workers: WorkerPool, error: BaseException) -> Iterator[FinishedBatch]:
@@ -211,7 +217,7 @@ class BatchRun:
         A broken pool first loses all its submitted batches.
         """
         if workers.breaks_as_a_whole:
-            done_of(self.submitted, MAX_BREAKING_SECONDS, waits_for_all=True)
+            wait_for_futures(self.submitted, MAX_POOL_FAILURE_SECONDS, waits_for_all=True)
             for future in list(self.submitted):
                 yield from self._finish(workers, future, error)
         if not workers.replace():
@@ -226,16 +232,16 @@ class BatchRun:
             self._last_result_time = current_time
         elif current_time - self._last_result_time > self.batches.patience:
             raise self.batches.no_workers_error(f"{missing_reason} for {self.batches.patience:g} s")
-        for future, flight in list(self.submitted.items()):
-            time_limit = self.batches.time_limit_of(flight.batch, len(self.submitted))
-            if time_limit is not None and current_time - flight.submission_time > time_limit:
+        for future, submission in list(self.submitted.items()):
+            time_limit = self.batches.time_limit(submission.batch, len(self.submitted))
+            if time_limit is not None and current_time - submission.submission_time > time_limit:
                 del self.submitted[future]
                 future.cancel()
-                failure_result = self.batches.blame(
-                    flight.batch, None, deaths=1, alone=flight.alone
+                failure_result = self.batches.handle_lost_batch(
+                    submission.batch, None, deaths=1, alone=submission.runs_alone
                 )
                 if failure_result is not None:
-                    yield flight.batch, failure_result
+                    yield submission.batch, failure_result
 
 
 def _exception_of_future(future: Future[Any]) -> BaseException | None:

@@ -36,18 +36,21 @@ class ClassErrors:
     margin: np.ndarray
 
     @classmethod
-    def joined(cls, class_errors: Sequence[ClassErrors]) -> ClassErrors:
+    def concatenate(cls, class_errors: Sequence[ClassErrors]) -> ClassErrors:
         """Concatenate the posteriors of several classes, so that one call serves all of them."""
         return cls(
-            *(np.concatenate([getattr(e, f.name) for e in class_errors]) for f in fields(cls))
+            *(
+                np.concatenate([getattr(errors, f.name) for errors in class_errors])
+                for f in fields(cls)
+            )
         )
 
-    def halves(self) -> tuple[ClassErrors, ClassErrors]:
-        """Return the posteriors of each of the two classes that `joined` concatenated."""
+    def split_by_class(self) -> tuple[ClassErrors, ClassErrors]:
+        """Return the posteriors of each of the two classes that `concatenate` has joined."""
         n_rules = len(self.alpha) // 2
         first_class, second_class = (
-            ClassErrors(*(getattr(self, f.name)[rules] for f in fields(self)))
-            for rules in (slice(n_rules), slice(n_rules, None))
+            ClassErrors(*(getattr(self, f.name)[rule_slice] for f in fields(self)))
+            for rule_slice in (slice(n_rules), slice(n_rules, None))
         )
         return first_class, second_class
 
@@ -92,9 +95,9 @@ class ClassErrors:
 
     def variance(self) -> np.ndarray:
         """Return Var[error] of every rule, computed from 1 − error if that is smaller."""
-        angle = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
+        lower_angle = np.arctan(np.sqrt(self.nu / (self.nu + 2)))
         joint_probability = np.exp(
-            _log_tail_probability(np.abs(self.mean_quantile), self.alpha, angle)
+            _log_tail_probability(np.abs(self.mean_quantile), self.alpha, lower_angle)
         )
         return np.asarray(np.maximum(joint_probability - np.exp(2 * self._log_tail), 0.0))
 
@@ -104,16 +107,16 @@ class ScoreSummary:
     """Sufficient statistics of the scores of one class, and its prior, with one entry per rule.
 
     The scores of the `n` rows have these `means` and `scatters` (sums of squared deviations). The
-    prior counts as `nu` rows with score `centre`, and adds βᵀSβ (`prior_scatter`) to the scatter.
-    `excess` is κ − p.
+    prior counts as `nu` rows with score `prior_centre`, and adds βᵀSβ (`prior_scatter`) to the
+    scatter. `kappa_minus_p` is κ − p.
     """
 
     n: np.ndarray
     means: np.ndarray
     scatters: np.ndarray
-    excess: np.ndarray
+    kappa_minus_p: np.ndarray
     nu: np.ndarray
-    centre: np.ndarray
+    prior_centre: np.ndarray
     prior_scatter: np.ndarray
 
     @classmethod
@@ -132,12 +135,12 @@ class ScoreSummary:
         rule's coefficient vector.
         """
         ones = np.ones(len(scores))
-        means, scatters = moments(scores)
+        means, scatters = mean_and_scatter(scores)
         n = ones * scores.shape[1]
         return cls(n, means, scatters, ones * excess, ones * nu, intercepts, squared_norms)
 
     @classmethod
-    def joined(cls, summaries: Sequence[ScoreSummary]) -> ScoreSummary:
+    def concatenate(cls, summaries: Sequence[ScoreSummary]) -> ScoreSummary:
         """Concatenate the sufficient statistics of several classes."""
         return cls(*(np.concatenate([getattr(e, f.name) for e in summaries]) for f in fields(cls)))
 
@@ -151,10 +154,12 @@ def proper_class_errors(
     of the scores, the squared length of β, and a term that pulls the mean towards 0.
     """
     summary = ScoreSummary.from_scores(scores, intercepts, squared_norms)
-    return posterior(summary, np.full(len(scores), float(sign)), intercepts, squared_norms)
+    return class_error_posteriors(
+        summary, np.full(len(scores), float(sign)), intercepts, squared_norms
+    )
 
 
-def moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_scatter(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean of every rule's scores, and their sum of squared deviations from it."""
     means = scores.mean(axis=1)
     deviations = scores - means[:, None]
@@ -162,18 +167,18 @@ def moments(scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return means, deviations.sum(axis=1)
 
 
-def posterior(
+def class_error_posteriors(
     summary: ScoreSummary, sign: np.ndarray, intercepts: np.ndarray, squared_norms: np.ndarray
 ) -> ClassErrors:
     """Return the class errors' posteriors under an inverse Wishart prior, one entry per rule."""
     nu = summary.n + summary.nu
-    mean_difference = summary.means - summary.centre
+    mean_difference = summary.means - summary.prior_centre
     b = (
         summary.scatters + summary.prior_scatter + summary.nu * summary.n / nu * mean_difference**2
     ) / 2
-    margin = sign * (summary.centre + mean_difference * summary.n / nu)
-    alpha = (summary.n + summary.excess + 1) / 2
-    return _with_constants(ClassErrors(alpha, b, nu, margin), intercepts, squared_norms, sign)
+    margin = sign * (summary.prior_centre + mean_difference * summary.n / nu)
+    alpha = (summary.n + summary.kappa_minus_p + 1) / 2
+    return _fix_constant_rules(ClassErrors(alpha, b, nu, margin), intercepts, squared_norms, sign)
 
 
 def improper_class_errors(
@@ -198,10 +203,10 @@ def improper_class_errors(
     margin = sign * scores.mean(axis=1)
     nu = np.full(len(scores), float(n))
     class_errors = ClassErrors(alpha, squared_norms * traces / 2, nu, margin)
-    return _with_constants(class_errors, intercepts, squared_norms, sign)
+    return _fix_constant_rules(class_errors, intercepts, squared_norms, sign)
 
 
-def _with_constants(
+def _fix_constant_rules(
     class_errors: ClassErrors,
     intercepts: np.ndarray,
     squared_norms: np.ndarray,
@@ -235,10 +240,10 @@ def _log_tail_probability(h: np.ndarray, alpha: np.ndarray, lower_angle: np.ndar
     is_infinite = np.isinf(h)
     k = np.where(is_infinite, 1.0, h) ** 2 / (2 * alpha)
     k_at_start = k / np.cos(lower_angle) ** 2
-    log_at_start = np.log1p(k_at_start)
+    log_base_at_start = np.log1p(k_at_start)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         # At this φ the integrand has decreased to 1e-18 of its largest value.
-        lower_limit = np.arcsin(np.sqrt(k / np.expm1(log_at_start + _NEGLIGIBLE_LOG / alpha)))
+        lower_limit = np.arcsin(np.sqrt(k / np.expm1(log_base_at_start + _NEGLIGIBLE_LOG / alpha)))
     lower_limit = np.where(k > 0, np.fmin(lower_limit, np.pi / 2 - lower_angle), 0.0)
     width = np.pi / 2 - lower_angle - lower_limit
     has_small_h, has_large_h = h <= _SMALL_H, (h >= _LARGE_H) & (alpha >= _LARGE_ALPHA)
@@ -250,19 +255,20 @@ def _log_tail_probability(h: np.ndarray, alpha: np.ndarray, lower_angle: np.ndar
     ):
         if is_in_range.any():
             integrand_arguments = (
-                values[is_in_range, None] for values in (k, alpha, log_at_start, lower_limit, width)
+                values[is_in_range, None]
+                for values in (k, alpha, log_base_at_start, lower_limit, width)
             )
             integral[is_in_range] = width[is_in_range] * _mean_integrand(
                 quadrature_rule, *integrand_arguments
             )
-    return np.where(is_infinite, -np.inf, np.log(integral / np.pi) - alpha * log_at_start)
+    return np.where(is_infinite, -np.inf, np.log(integral / np.pi) - alpha * log_base_at_start)
 
 
 def _mean_integrand(
     quadrature_rule: tuple[np.ndarray, np.ndarray],
     k: np.ndarray,
     alpha: np.ndarray,
-    log_at_start: np.ndarray,
+    log_base_at_start: np.ndarray,
     lower_limit: np.ndarray,
     width: np.ndarray,
 ) -> np.ndarray:
@@ -274,7 +280,7 @@ def _mean_integrand(
     integrand *= integrand
     np.divide(k, integrand, out=integrand)
     np.log1p(integrand, out=integrand)
-    integrand -= log_at_start
+    integrand -= log_base_at_start
     integrand *= -alpha
     return np.asarray(np.exp(integrand, out=integrand) @ weights)
 

@@ -18,10 +18,10 @@ from truerisk.core.arguments import as_array, is_number, mention, repr_on_one_li
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.frozen import frozen
 
-Prior = Literal["proper", "improper", "flat", "jeffreys", "empirical"]
-PRIORS = get_args(Prior)
+PriorName = Literal["proper", "improper", "flat", "jeffreys", "empirical"]
+PRIOR_NAMES = get_args(PriorName)
 FLAT_NU, PROPER_NU = 0.0, 0.5
-_NO_DISTRIBUTION = (
+_KAPPA_TOO_SMALL_MESSAGE = (
     "kappa={:.15g} makes no distribution of covariances: an inverse Wishart prior of p features "
     "needs κ > p − 1; the default is p + 2. The words 'flat' and 'jeffreys' have κ = −(p + 2) and "
     "0, without S."
@@ -30,14 +30,14 @@ _NO_DISTRIBUTION = (
 
 @frozen(eq=False)
 class ClassPrior:
-    """The prior of one class: κ − p (`excess`), ν, the scale matrix S and the mean m.
+    """The prior of one class: κ − p (`kappa_minus_p`), ν, the scale matrix S and the mean m.
 
-    A scale or mean of None is estimated from the rows. `excess` does not change when features are
-    left out: a block of an inverse Wishart matrix has a κ that is smaller by the number of features
-    left out.
+    A scale or mean of None is estimated from the rows. `kappa_minus_p` does not change when
+    features are left out: a block of an inverse Wishart matrix has a κ that is smaller by the
+    number of features left out.
     """
 
-    excess: float
+    kappa_minus_p: float
     nu: float
     scale: float | np.ndarray | None
     mean: float | np.ndarray | None
@@ -47,7 +47,7 @@ class ClassPrior:
         """True if the prior has the default parameters κ = p + 2, ν = ½, S = I and m = 0."""
         if isinstance(self.scale, np.ndarray) or isinstance(self.mean, np.ndarray):
             return False
-        return (self.nu, self.excess, self.scale, self.mean) == (PROPER_NU, 2, 1, 0)
+        return (self.nu, self.kappa_minus_p, self.scale, self.mean) == (PROPER_NU, 2, 1, 0)
 
     def scatter(self, slopes: np.ndarray, squared_norms: np.ndarray) -> np.ndarray:
         """Return βᵀSβ of every rule, where β are its coefficients and S is the scale matrix."""
@@ -55,7 +55,7 @@ class ClassPrior:
             return np.asarray(np.einsum("ri,ij,rj->r", slopes, self.scale, slopes))
         return np.asarray(squared_norms * float(self.scale or 0.0))
 
-    def centre(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
+    def score_at_mean(self, slopes: np.ndarray, intercepts: np.ndarray) -> np.ndarray:
         """Return the score of every rule at the prior mean m."""
         if isinstance(self.mean, np.ndarray):
             return np.asarray(intercepts + slopes @ self.mean)
@@ -63,15 +63,18 @@ class ClassPrior:
 
     def refuse_improper(self, p: int) -> None:
         """Raise Refusal if S is not 0 and κ is too small for a distribution of covariances."""
-        if self.excess <= -1 and (self.scale is None or np.any(self.scale)):
+        if self.kappa_minus_p <= -1 and (self.scale is None or np.any(self.scale)):
             raise Refusal(
-                f"{_NO_DISTRIBUTION.format(self.excess + p)} Here p is {p}: give a kappa above "
+                f"{_KAPPA_TOO_SMALL_MESSAGE.format(self.kappa_minus_p + p)} Here p is {p}: give a "
+                "kappa above "
                 f"{p - 1}, or scale=0."
             )
 
-    def refuse_too_few(self, name: str, n: int, p: int) -> None:
+    def refuse_too_few_rows(self, name: str, n: int, p: int) -> None:
         """Raise Refusal if the class has too few rows for a proper posterior of the covariance."""
-        min_rows = max(int(np.floor(-self.excess)), 1)  # α = (n + κ − p + 1)/2 must be positive.
+        min_rows = max(
+            int(np.floor(-self.kappa_minus_p)), 1
+        )  # α = (n + κ − p + 1)/2 must be positive.
         if self.scale is not None and not np.any(self.scale):
             min_rows = max(
                 min_rows, p + (self.nu == 0)
@@ -85,9 +88,9 @@ class ClassPrior:
 
 def check_prior(prior: Any) -> None:
     """Raise BadArgument if the name of the prior is unknown."""
-    if not isinstance(prior, str) or prior not in PRIORS:
-        prior_names = ", ".join(f"'{name}'" for name in PRIORS)
-        raise BadArgument(f"{mention('prior', prior)} is unknown: it is one of {prior_names}.")
+    if not isinstance(prior, str) or prior not in PRIOR_NAMES:
+        names_text = ", ".join(f"'{name}'" for name in PRIOR_NAMES)
+        raise BadArgument(f"{mention('prior', prior)} is unknown: it is one of {names_text}.")
 
 
 def check_parameters(prior: str, **arguments: Any) -> None:
@@ -105,11 +108,11 @@ def check_parameters(prior: str, **arguments: Any) -> None:
         for class_value in _values_by_class(value):
             _check_parameter(name, class_value)
     if prior in ("proper", "empirical") and all(
-        np.any(s) for s in _values_by_class(parameters.get("scale", 1))
+        np.any(scale) for scale in _values_by_class(parameters.get("scale", 1))
     ):
         for kappa in _values_by_class(parameters.get("kappa", 1)):
             if not kappa > 0:
-                raise BadArgument(_NO_DISTRIBUTION.format(kappa))
+                raise BadArgument(_KAPPA_TOO_SMALL_MESSAGE.format(kappa))
 
 
 def _values_by_class(value: Any) -> Sequence[Any]:
@@ -161,7 +164,7 @@ def _is_covariance(matrix: np.ndarray) -> bool:
     return bool(eigenvalues.size and eigenvalues.min() > 1e-12 * abs(eigenvalues).max())
 
 
-def refuse_singular(n: int, n_classes: int, p: int) -> None:
+def refuse_singular_covariance(n: int, n_classes: int, p: int) -> None:
     """Raise Refusal if the within-class covariance, estimated from n rows, has no full rank."""
     if n - n_classes < p:
         raise Refusal(
@@ -183,11 +186,11 @@ def class_priors(
             {name: _value_for_class(name, value, label) for name, value in parameters.items()},
             p,
         )
-        for class_code, label in enumerate(_checked_labels(parameters, labels, n_columns))
+        for class_code, label in enumerate(_check_labels(parameters, labels, n_columns))
     }
 
 
-def _checked_labels(
+def _check_labels(
     parameters: Mapping[str, Any], labels: Sequence[Any], n_columns: int
 ) -> Sequence[Any]:
     """Return the labels; raise BadData if a mapping lacks a class or an array has a wrong size."""

@@ -19,9 +19,9 @@ from truerisk.core.frozen import frozen
 from truerisk.methods.bayesian.class_errors import (
     ClassErrors,
     ScoreSummary,
+    class_error_posteriors,
     improper_class_errors,
-    moments,
-    posterior,
+    mean_and_scatter,
 )
 from truerisk.methods.bayesian.priors import ClassPrior
 from truerisk.methods.bayesian.scaled_rows import ScaledRows
@@ -29,7 +29,7 @@ from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.interval import Interval
 
 # A normal variable is more than this many standard deviations from its mean with probability 1e-17.
-_MAX_DEVIATIONS = 8.5
+_MAX_STD_DEVIATIONS = 8.5
 _DENSITY_NODES, _DENSITY_WEIGHTS = np.polynomial.legendre.leggauss(48)
 _CDF_NODES, _CDF_WEIGHTS = np.polynomial.legendre.leggauss(96)
 _CHEBYSHEV_DEGREE = 128
@@ -58,13 +58,13 @@ class ClassErrorDistribution:
         return float(self.margin / np.sqrt(self.b))
 
     @cached_property
-    def ends(self) -> tuple[float, float]:
+    def w_limits(self) -> tuple[float, float]:
         """Limits between which W lies with a probability of 1 − 1e-16."""
         from scipy.special import gammainccinv, gammaincinv
 
-        root_limits = np.sqrt([gammaincinv(self.alpha, 1e-17), gammainccinv(self.alpha, 1e-17)])
-        half_width = _MAX_DEVIATIONS / np.sqrt(self.nu)
-        centres = np.sort(self.slope * root_limits)
+        sqrt_g_limits = np.sqrt([gammaincinv(self.alpha, 1e-17), gammainccinv(self.alpha, 1e-17)])
+        half_width = _MAX_STD_DEVIATIONS / np.sqrt(self.nu)
+        centres = np.sort(self.slope * sqrt_g_limits)
         return float(centres[0] - half_width), float(centres[1] + half_width)
 
     def density(self, w: np.ndarray) -> np.ndarray:
@@ -80,7 +80,7 @@ class ClassErrorDistribution:
         )  # This is a lower bound of the log-integrand's curvature.
         linear_term = self.nu * slope * w
         modes = (linear_term + np.sqrt(linear_term**2 + 4 * curvature * exponent)) / (2 * curvature)
-        half_range = _MAX_DEVIATIONS / np.sqrt(curvature)
+        half_range = _MAX_STD_DEVIATIONS / np.sqrt(curvature)
         lower_limits = np.maximum(modes - half_range, 0.0)
         half_width = (modes + half_range - lower_limits)[:, None] / 2
         r = lower_limits[:, None] + half_width * (1 + _DENSITY_NODES)
@@ -89,20 +89,26 @@ class ClassErrorDistribution:
         )  # r² − α and log(r²/α) are small, whereas r² and log Γ are not.
         log_constant = self.alpha * np.log(self.alpha) - self.alpha - gammaln(self.alpha)
         with np.errstate(divide="ignore"):
-            log_r = exponent * np.log(r / sqrt_alpha) - (r**2 - self.alpha)
-        log_z = -self.nu * (w[:, None] - slope * r) ** 2 / 2
-        scale = 2 * np.exp(log_constant) / sqrt_alpha * np.sqrt(self.nu / (2 * np.pi))
-        return scale * (half_width * np.exp(log_r + log_z)) @ _DENSITY_WEIGHTS
+            log_density_r = exponent * np.log(r / sqrt_alpha) - (r**2 - self.alpha)
+        log_density_z = -self.nu * (w[:, None] - slope * r) ** 2 / 2
+        density_factor = 2 * np.exp(log_constant) / sqrt_alpha * np.sqrt(self.nu / (2 * np.pi))
+        return (
+            density_factor * (half_width * np.exp(log_density_r + log_density_z)) @ _DENSITY_WEIGHTS
+        )
 
     @cached_property
-    def _cumulative(self) -> np.polynomial.Chebyshev:
-        density = np.polynomial.Chebyshev.interpolate(self.density, _CHEBYSHEV_DEGREE, self.ends)
-        return density.integ(lbnd=self.ends[0])
+    def _cdf_polynomial(self) -> np.polynomial.Chebyshev:
+        density = np.polynomial.Chebyshev.interpolate(
+            self.density, _CHEBYSHEV_DEGREE, self.w_limits
+        )
+        return density.integ(lbnd=self.w_limits[0])
 
-    def below(self, w: np.ndarray) -> np.ndarray:
+    def w_cdf(self, w: np.ndarray) -> np.ndarray:
         """Return P(W ≤ w) for each w."""
-        low, high = self.ends
-        probability: np.ndarray = self._cumulative(np.clip(w, low, high)) / self._cumulative(high)
+        low, high = self.w_limits
+        probability: np.ndarray = self._cdf_polynomial(
+            np.clip(w, low, high)
+        ) / self._cdf_polynomial(high)
         return np.asarray(np.clip(probability, 0.0, 1.0))
 
     def cdf(self, q: np.ndarray) -> np.ndarray:
@@ -112,17 +118,17 @@ class ClassErrorDistribution:
         q = np.asarray(q, dtype=np.float64)
         if self.certain_error is not None:
             return np.asarray(q >= self.certain_error, dtype=np.float64)
-        return np.where(q < 0, 0.0, 1 - self.below(-ndtri(np.clip(q, 0.0, 1.0))))
+        return np.where(q < 0, 0.0, 1 - self.w_cdf(-ndtri(np.clip(q, 0.0, 1.0))))
 
 
 @frozen
 class ErrorDistribution:
     """Posterior of a rule's error, which is the weighted sum of two independent class errors.
 
-    The weights are the `shares` of the two classes.
+    The weights are the `class_shares` of the two classes.
     """
 
-    shares: tuple[float, float]
+    class_shares: tuple[float, float]
     class_distributions: tuple[ClassErrorDistribution, ClassErrorDistribution]
 
     @property
@@ -130,13 +136,15 @@ class ErrorDistribution:
         """True if the posterior is a single point."""
         return all(
             share == 0 or class_distribution.certain_error is not None
-            for share, class_distribution in zip(self.shares, self.class_distributions, strict=True)
+            for share, class_distribution in zip(
+                self.class_shares, self.class_distributions, strict=True
+            )
         )
 
     def cdf(self, q: float) -> float:
         """Return the posterior probability that the rule's error is at most q."""
         (first_share, first_distribution), (second_share, second_distribution) = sorted(
-            zip(self.shares, self.class_distributions, strict=True),
+            zip(self.class_shares, self.class_distributions, strict=True),
             key=lambda pair: pair[1].certain_error is None,
         )
         if first_distribution.certain_error is not None or first_share == 0 or second_share == 0:
@@ -150,14 +158,14 @@ class ErrorDistribution:
             return float(second_distribution.cdf(np.array([(q - first_error) / second_share]))[0])
         from scipy.special import ndtr, ndtri
 
-        low, high = first_distribution.ends
+        low, high = first_distribution.w_limits
         # With class shares a and b, the probability of the event a ε₁ + b ε₂ ≤ q is computed.
         # If the class error ε₁ is below (q − b)/a, every ε₂ in [0, 1] satisfies this.
         lower_w = -float(ndtri(min(q / first_share, 1.0))) if q > 0 else np.inf
         upper_w = -float(ndtri((q - second_share) / first_share)) if q > second_share else np.inf
         low, high_w = max(low, lower_w), min(high, upper_w)
         probability = (
-            1 - float(first_distribution.below(np.array([upper_w]))[0]) if upper_w < high else 0.0
+            1 - float(first_distribution.w_cdf(np.array([upper_w]))[0]) if upper_w < high else 0.0
         )
         if low < high_w:
             w = (low + high_w) / 2 + (high_w - low) / 2 * _CDF_NODES
@@ -199,7 +207,7 @@ class ErrorDistribution:
 
 
 # Type of the prior of each class, by class code. None stands for the improper prior.
-Priors = Mapping[int, ClassPrior] | None
+PriorByClassCode = Mapping[int, ClassPrior] | None
 # The prior multiplies the variance of the scores by N/(2α), where N is the number of rows.
 # If this factor exceeds 1 + MAX_EXCESS_VARIANCE/√N, no interval is given.
 # Such intervals covered the error too rarely (see the documentation).
@@ -213,15 +221,18 @@ _TOO_WIDE_NOTE = (
 
 @frozen(eq=False)
 class RuleErrors:
-    """Posterior errors of rules between two classes: sums of class errors weighted by `shares`."""
+    """Posterior errors of rules between two classes.
 
-    shares: tuple[float, float]
+    The error of a rule is the sum of its two class errors, weighted by `class_shares`.
+    """
+
+    class_shares: tuple[float, float]
     class_errors: (
         ClassErrors  # errors of all rules in the first class, followed by those in the second
     )
-    from_prior: np.ndarray  # share of the prior's S in βᵀS*β, in the class where it is larger
+    prior_share: np.ndarray  # share of the prior's S in βᵀS*β, in the class where it is larger
     # Factor N/(2α) by which κ increases the variance of each rule, or 0 if it is small enough.
-    inflation: np.ndarray
+    variance_factor: np.ndarray
 
     @classmethod
     def from_rows(
@@ -230,7 +241,7 @@ class RuleErrors:
         rules: LinearRules,
         class_pair: tuple[int, int],
         shares: tuple[float, float],
-        priors: Priors,
+        priors: PriorByClassCode,
     ) -> RuleErrors:
         """Compute the errors of every rule from the training rows of two classes, given by code."""
         scaled_rules = _ScaledRules.from_rows(rows, *rules.between(*class_pair))
@@ -242,41 +253,49 @@ class RuleErrors:
     @cached_property
     def classes(self) -> tuple[ClassErrors, ClassErrors]:
         """Pair of the posteriors of the errors in the first and in the second class."""
-        return self.class_errors.halves()
+        return self.class_errors.split_by_class()
 
     def log_means(self) -> np.ndarray:
         """Return the logarithms of the mean errors, which differ even for errors such as 1e-400."""
         with np.errstate(divide="ignore"):
-            log_class_means = np.log(self.shares)[:, None] + self.class_errors.log_mean().reshape(
-                2, -1
-            )
+            log_class_means = np.log(self.class_shares)[
+                :, None
+            ] + self.class_errors.log_mean().reshape(2, -1)
         return np.asarray(np.logaddexp(*log_class_means))
 
     @cached_property
     def variances(self) -> np.ndarray:
         """Posterior variance of the error of each rule."""
-        squared_shares = np.square(self.shares)
+        squared_shares = np.square(self.class_shares)
         return np.asarray(squared_shares @ self.class_errors.variance().reshape(2, -1))
 
     def are_certain(self) -> np.ndarray:
         """Return a mask of the rules whose error is known with certainty."""
-        has_no_share = np.equal(self.shares, 0)[:, None]
+        has_no_share = np.equal(self.class_shares, 0)[:, None]
         return np.asarray((self.class_errors.is_certain.reshape(2, -1) | has_no_share).all(axis=0))
 
-    def too_wide(self, rule: int) -> str | None:
+    def no_interval_reason(self, rule: int) -> str | None:
         """Return why the posterior of one rule gives no valid interval, or None if it does."""
-        inflation = float(self.inflation[rule])
-        return _TOO_WIDE_NOTE.format(inflation) if inflation > 0 else None
+        variance_factor = float(self.variance_factor[rule])
+        return _TOO_WIDE_NOTE.format(variance_factor) if variance_factor > 0 else None
 
-    def distribution_of(self, rule: int) -> ErrorDistribution:
+    def error_distribution(self, rule: int) -> ErrorDistribution:
         """Return the posterior distribution of one rule's error."""
         first_distribution, second_distribution = (
             ClassErrorDistribution(
-                *(float(values[rule]) for values in (e.alpha, e.b, e.nu, e.margin))
+                *(
+                    float(values[rule])
+                    for values in (
+                        class_errors.alpha,
+                        class_errors.b,
+                        class_errors.nu,
+                        class_errors.margin,
+                    )
+                )
             )
-            for e in self.classes
+            for class_errors in self.classes
         )
-        return ErrorDistribution(self.shares, (first_distribution, second_distribution))
+        return ErrorDistribution(self.class_shares, (first_distribution, second_distribution))
 
 
 @frozen
@@ -293,17 +312,23 @@ class CredibleInterval:
 
     def interval(self) -> Interval:
         """Return the equal-tailed credible interval."""
-        low, high = self.errors.distribution_of(self.rule).interval(self.confidence_level)
+        low, high = self.errors.error_distribution(self.rule).interval(self.confidence_level)
         return Interval(low, high, "credible", self.confidence_level)
 
 
 def errors_by_class_pair(
-    rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], priors: Priors
+    rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], priors: PriorByClassCode
 ) -> list[RuleErrors]:
     """Return the rules' errors between every pair of classes, whose sum is the pairwise error."""
     return [
-        RuleErrors.from_rows(rows, rules, (k, m), (shares[k], shares[m]), priors)
-        for k, m in rules.class_pairs()
+        RuleErrors.from_rows(
+            rows,
+            rules,
+            (first_code, second_code),
+            (shares[first_code], shares[second_code]),
+            priors,
+        )
+        for first_code, second_code in rules.class_pairs()
     ]
 
 
@@ -312,7 +337,7 @@ class _ScaledRules:
     """Coefficients of rules between two classes, in the units of X and for standardised rows.
 
     `slopes` and `intercepts` are for X. `scaled_slopes` and `scaled_intercepts` are the slopes and
-    intercepts for standardised rows, and `squares` the squared length of each row of
+    intercepts for standardised rows, and `squared_norms` the squared length of each row of
     `scaled_slopes`.
     """
 
@@ -320,7 +345,7 @@ class _ScaledRules:
     intercepts: np.ndarray
     scaled_slopes: np.ndarray
     scaled_intercepts: np.ndarray
-    squares: np.ndarray
+    squared_norms: np.ndarray
 
     @classmethod
     def from_rows(
@@ -348,24 +373,29 @@ def _proper_errors(
         rows.scores(scaled_rules.slopes, scaled_rules.intercepts, class_code)
         for class_code in class_pair
     ]
-    summary = ScoreSummary.joined(
+    summary = ScoreSummary.concatenate(
         [
             _class_summary(scores, class_index, scaled_rules, priors[class_code])
             for class_index, class_code in enumerate(class_pair)
         ]
     )
     signs = np.repeat([-1.0, 1.0], len(scaled_rules.scaled_intercepts))
-    posteriors = posterior(
-        summary, signs, np.tile(scaled_rules.scaled_intercepts, 2), np.tile(scaled_rules.squares, 2)
+    posteriors = class_error_posteriors(
+        summary,
+        signs,
+        np.tile(scaled_rules.scaled_intercepts, 2),
+        np.tile(scaled_rules.squared_norms, 2),
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         prior_share = np.where(posteriors.b > 0, summary.prior_scatter / (2 * posteriors.b), 0.0)
-    inflation = summary.n / (2 * posteriors.alpha)
-    shares_and_inflation = (
+    variance_factor = summary.n / (2 * posteriors.alpha)
+    shares_and_factors = (
         prior_share,
-        np.where((inflation - 1) * np.sqrt(summary.n) > MAX_EXCESS_VARIANCE, inflation, 0.0),
+        np.where(
+            (variance_factor - 1) * np.sqrt(summary.n) > MAX_EXCESS_VARIANCE, variance_factor, 0.0
+        ),
     )
-    return posteriors, *(values.reshape(2, -1).max(axis=0) for values in shares_and_inflation)
+    return posteriors, *(values.reshape(2, -1).max(axis=0) for values in shares_and_factors)
 
 
 def _class_summary(
@@ -378,41 +408,41 @@ def _class_summary(
     summary = ScoreSummary.from_scores(
         scores[class_index],
         scaled_rules.scaled_intercepts,
-        scaled_rules.squares,
-        excess=prior.excess,
+        scaled_rules.squared_norms,
+        excess=prior.kappa_minus_p,
         nu=prior.nu,
     )
     if prior.is_default:
         return summary
     centre, scatter = (
-        prior.centre(scaled_rules.scaled_slopes, scaled_rules.scaled_intercepts),
-        prior.scatter(scaled_rules.scaled_slopes, scaled_rules.squares),
+        prior.score_at_mean(scaled_rules.scaled_slopes, scaled_rules.scaled_intercepts),
+        prior.scatter(scaled_rules.scaled_slopes, scaled_rules.squared_norms),
     )
     n_rows = sum(class_scores.shape[1] for class_scores in scores)
     if prior.mean is None:
         centre = np.concatenate(list(scores), axis=1).mean(axis=1)
     if prior.scale is None:
-        within_class_scatter = sum(moments(class_scores)[1] for class_scores in scores)
+        within_class_scatter = sum(mean_and_scatter(class_scores)[1] for class_scores in scores)
         scatter = np.asarray(within_class_scatter) / max(n_rows - len(scores), 1)
-    return replace(summary, centre=centre, prior_scatter=scatter)
+    return replace(summary, prior_centre=centre, prior_scatter=scatter)
 
 
 def _improper_errors(
     rows: ScaledRows, scaled_rules: _ScaledRules, class_pair: tuple[int, int]
 ) -> ClassErrors:
-    if min(map(rows.size, class_pair)) < 2:
+    if min(map(rows.class_size, class_pair)) < 2:
         raise Refusal(
             "the improper prior has no posterior from a single row of a class: use 'bee', whose "
             "prior is proper."
         )
     is_selected = scaled_rules.scaled_slopes != 0
     n_selected = is_selected.sum(axis=1)
-    return ClassErrors.joined(
+    return ClassErrors.concatenate(
         [
             improper_class_errors(
                 rows.scores(scaled_rules.slopes, scaled_rules.intercepts, class_code),
                 scaled_rules.scaled_intercepts,
-                scaled_rules.squares,
+                scaled_rules.squared_norms,
                 sign,
                 traces=rows.traces(is_selected, class_code),
                 n_selected=n_selected,

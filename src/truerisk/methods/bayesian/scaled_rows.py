@@ -25,7 +25,7 @@ class ScaledRows:
     """
 
     X: Any
-    codes: np.ndarray
+    class_codes: np.ndarray
     centre: np.ndarray
     scale: np.ndarray
 
@@ -44,11 +44,11 @@ class ScaledRows:
         centre, scatter = _moments(table)
         return cls(table, np.asarray(codes), centre, np.sqrt(scatter / table.shape[0]))
 
-    def rows_of(self, class_code: int) -> Any:
+    def class_rows(self, class_code: int) -> Any:
         """Return the rows of X that belong to the class with this code."""
         return self._rows_by_class[class_code]
 
-    def size(self, class_code: int) -> int:
+    def class_size(self, class_code: int) -> int:
         """Return the number of rows of the class with this code."""
         return int(self._rows_by_class[class_code].shape[0])
 
@@ -57,7 +57,7 @@ class ScaledRows:
 
         The slopes and intercepts are in the units of X.
         """
-        rows = self.rows_of(class_code)
+        rows = self.class_rows(class_code)
         is_used = (slopes != 0).any(axis=0)
         # Along an L1 path most columns have coefficient 0 in all rules, and can be left out.
         if 2 * is_used.sum() < len(is_used):
@@ -80,9 +80,9 @@ class ScaledRows:
 
     @cached_property
     def _rows_by_class(self) -> dict[int, Any]:
-        present_codes = np.flatnonzero(np.bincount(self.codes)).tolist()
+        present_codes = np.flatnonzero(np.bincount(self.class_codes)).tolist()
         return {
-            class_code: self.X[np.flatnonzero(self.codes == class_code)]
+            class_code: self.X[np.flatnonzero(self.class_codes == class_code)]
             for class_code in present_codes
         }
 
@@ -138,22 +138,22 @@ def _moments(table: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return each column's mean and its sum of squared deviations (0 for a constant column)."""
     n = table.shape[0]
     if hasattr(table, "tocsc"):
-        return _sparse_moments(table.tocsc(), n)
+        return _sparse_mean_and_scatter(table.tocsc(), n)
     centre = table.mean(axis=0)
     deviations = table - centre
     scatter = np.einsum("ij,ij->j", deviations, deviations)
     # A sum of squares this small may be the rounding error of the mean of a constant column.
-    suspected_columns = np.flatnonzero(scatter <= 1e-20 * n * centre**2)
-    if len(suspected_columns):
+    near_constant_columns = np.flatnonzero(scatter <= 1e-20 * n * centre**2)
+    if len(near_constant_columns):
         scatter[
-            suspected_columns[
-                (table[:, suspected_columns] == table[:1, suspected_columns]).all(axis=0)
+            near_constant_columns[
+                (table[:, near_constant_columns] == table[:1, near_constant_columns]).all(axis=0)
             ]
         ] = 0.0
     return centre, scatter
 
 
-def _sparse_moments(table: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+def _sparse_mean_and_scatter(table: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     column_of_value = np.repeat(np.arange(table.shape[1]), np.diff(table.indptr))
     p = table.shape[1]
     centre = np.bincount(column_of_value, table.data, p) / n

@@ -8,22 +8,22 @@ import numpy as np
 
 from truerisk.data.data import Data
 from truerisk.plan.plan import Plan
-from truerisk.splitting.in_time import times_of
+from truerisk.splitting.in_time import get_row_times
 
 
-def ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
+def forecast_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     """Return notes on how far ahead the forecasts are, and on the sizes of the training windows.
 
     Return no notes if a test row is not later than all of its training rows.
 
-    >>> from truerisk.plan.builder import split_plan
+    >>> from truerisk.plan.builder import plan_from_splits
     >>> rows = np.arange(6)
     >>> data = Data.check(rows[:, None], rows / 2, task="regression")
-    >>> plan = split_plan(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])])
-    >>> ahead_notes(plan, data)[0][:63]
+    >>> plan = plan_from_splits(6, [(rows[:2], rows[2:4]), (rows[:4], rows[4:])])
+    >>> forecast_notes(plan, data)[0][:63]
     'the risk is that of forecasts 1 to 2 rows ahead of windows of 2'
     """
-    row_times = times_of(data)
+    row_times = get_row_times(data)
     time_distances = []
     for test_set in range(plan.n_questions):
         last_training_time = row_times[plan.train_rows(int(plan.fit[test_set]))[0]].max()
@@ -52,12 +52,15 @@ def _missing_class_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     """Return a note if training windows lack a class, which their models cannot predict."""
     if data.codes is None:
         return ()
-    n_classes = [len(np.unique(data.codes[plan.train_rows(fit)[0]])) for fit in range(plan.n_fits)]
-    n_lacking = sum(n < data.n_classes for n in n_classes)
-    if not n_lacking:
+    class_counts = [
+        len(np.unique(data.codes[plan.train_rows(fit)[0]])) for fit in range(plan.n_fits)
+    ]
+    n_lacking_windows = sum(n < data.n_classes for n in class_counts)
+    if not n_lacking_windows:
         return ()
     sentence = (
-        f"{n_lacking} of {plan.n_fits} windows lack a class of y, which their models never predict"
+        f"{n_lacking_windows} of {plan.n_fits} windows lack a class of y, which their models "
+        "never predict"
     )
     return (f"{sentence}: start later, with fewer forecasts or a longer window.",)
 

@@ -15,27 +15,27 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Terms, by_rule
+from truerisk.contracts import Method, Terms, choose_by_rule
 from truerisk.core.errors import Refusal
 from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.intervals import RowEvidence, Sureness, as_form
-from truerisk.intervals.choice import calibrated_name, choose, own_interval
+from truerisk.intervals.choice import calibrated_interval_name, choose_interval, resolve_interval
 from truerisk.losses.loss import Average, Loss, RowLoss
-from truerisk.losses.row_losses import infinite_findings
+from truerisk.losses.row_losses import find_infinite_losses
 from truerisk.methods.parts.caveats import (
-    few_rows_note,
-    unseen_note,
+    dominant_rows_note,
+    unseen_error_note,
 )
 from truerisk.plan.answers import Answers
-from truerisk.plan.leaks import order_of
+from truerisk.plan.leaks import find_split_order
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import LeftTwoOut, Tested, to_compact_losses
 from truerisk.results.finding import Finding
 from truerisk.results.interval import Basis
 
-OF_ROW_MEANS: frozenset[Basis] = frozenset({Basis.LOSSES, Basis.MEAN})
+ROW_MEAN_BASES: frozenset[Basis] = frozenset({Basis.LOSSES, Basis.MEAN})
 
 
 class Averaged(Method):
@@ -68,7 +68,7 @@ class Averaged(Method):
     risk 0.2167 (zero-one, odd-even), 95 % interval [0.1031, 0.3777] (beta-cv)
     """
 
-    gives: ClassVar[frozenset[Basis]] = OF_ROW_MEANS | {Basis.SPLITS}
+    gives: ClassVar[frozenset[Basis]] = ROW_MEAN_BASES | {Basis.SPLITS}
     # True if the method's test sets may be folds, so that each row is in exactly one test set.
     has_folds: ClassVar[bool] = False
 
@@ -91,12 +91,14 @@ class Averaged(Method):
     def reduce(self, answers: Answers, data: Data, loss: Loss, terms: Terms) -> list[Tested]:
         average, default_interval = self.average_of(loss), None
         if terms.rule.needs_std_errors and not loss.per_row:
-            default_interval = choose(None, loss, data, self, answers.plan, calibrated=True)
+            default_interval = choose_interval(
+                None, loss, data, self, answers.plan, calibrated=True
+            )
         risks = tested_by_average(answers, data, loss, terms, average, usual=default_interval)
-        if not terms.with_errors or order_of(answers.plan) is None:
+        if not terms.with_errors or find_split_order(answers.plan) is None:
             return risks
         # Notes on forecasts come first, because the last note says why there is no interval.
-        notes = _ahead_notes(answers.plan, data)
+        notes = _forecast_notes(answers.plan, data)
         return [replace(risk, notes=(*notes, *risk.notes)) for risk in risks]
 
     @override
@@ -171,7 +173,7 @@ def tested_by_average(
     [0.1115, 0.1129]
     """
     average = loss.averaged(average)
-    interval_name, unsure, is_in_time = own_interval(
+    interval_name, unsure, is_time_ordered = resolve_interval(
         predictions.plan, data, loss, terms, unsure, usual
     )
     # If scores of different models were ranked together, the influences would be meaningless.
@@ -191,22 +193,24 @@ def tested_by_average(
     rows, row_means, row_shares, is_repeated = means_by_row(
         losses, weights / weight_sum, predictions.plan
     )
-    infinite_losses = infinite_findings(predictions, data, loss)
-    row_facts: dict[str, Any] = (
+    infinity_findings = find_infinite_losses(predictions, data, loss)
+    row_arguments: dict[str, Any] = (
         {"losses": to_compact_losses(row_means), "rows": rows} if loss.per_row else {}
     )
-    row_facts["findings"] = infinite_losses
+    row_arguments["findings"] = infinity_findings
     if unsure is not None:
         intervals: list[Sureness] = [(None, None, (unsure,))] * len(values)
-        return estimates_with(intervals, predictions, values, risks_by_split, **row_facts)
+        return make_estimates(intervals, predictions, values, risks_by_split, **row_arguments)
     interval_form, best_candidate = (
         as_form(interval_name or ("corrected-t" if is_repeated else "wald")),
         None,
     )
     if interval_form.counts_choice and len(values) > 1 and np.isfinite(values).any():
-        plain_terms = replace(terms, interval=None)  # The selection rule may need standard errors.
-        best_candidate = by_rule(
-            tested_by_average(predictions, data, loss, plain_terms, average), terms.rule
+        terms_without_interval = replace(
+            terms, interval=None
+        )  # The selection rule may need standard errors.
+        best_candidate = choose_by_rule(
+            tested_by_average(predictions, data, loss, terms_without_interval, average), terms.rule
         )
     left_two_out_losses = None
     if left_two_out is not None:
@@ -230,69 +234,71 @@ def tested_by_average(
         by_position=losses,
         split_risks=risks_by_split,
         best=best_candidate,
-        times=row_times if is_in_time else None,
+        times=row_times if is_time_ordered else None,
         left_two_out=left_two_out_losses,
-        one_row=None if loss.per_row else changes_by_one_row(predictions, data, loss, values),
+        one_row=None if loss.per_row else single_row_changes(predictions, data, loss, values),
         pooled=values_of_pooled_ranks(predictions, data, loss) if is_biased else None,
     )
     intervals = interval_form.of_each(evidence)
     # Notes are needed only for losses without an upper bound, and for rows with coordinates.
     if loss.upper is None or data.places is not None:
-        intervals = _with_notes(
-            intervals, evidence, predictions.values, weights / weight_sum, infinite_losses
+        intervals = _add_notes(
+            intervals, evidence, predictions.values, weights / weight_sum, infinity_findings
         )
-    risks = estimates_with(intervals, predictions, values, risks_by_split, **row_facts)
-    if not is_in_time and loss.tells_influences:
+    risks = make_estimates(intervals, predictions, values, risks_by_split, **row_arguments)
+    if not is_time_ordered and loss.tells_influences:
         for candidate, risk in enumerate(risks):
             risks[candidate] = replace(risk, influences=evidence.influences(candidate, risk.losses))
     return risks
 
 
-def _with_notes(
+def _add_notes(
     intervals: Sequence[Sureness],
     evidence: RowEvidence,
     predictions: np.ndarray,
     prediction_shares: np.ndarray,
-    findings_of_infinity: Sequence[tuple[Finding, ...]],
+    infinity_findings: Sequence[tuple[Finding, ...]],
 ) -> list[Sureness]:
     """Add notes on rows that dominate the loss, and on distances between test and training rows.
 
-    Intervals are removed if `unseen_note` says that they are not justified.
+    Intervals are removed if `unseen_error_note` says that they are not justified.
     """
     coordinates = evidence.data.places
     distance_notes = () if coordinates is None else _distance_notes(evidence.plan, coordinates)
-    bounds_with_notes = []
+    intervals_with_notes = []
     for candidate, (std_error, interval, notes) in enumerate(intervals):
         losses = evidence.losses[candidate]
-        unseen_notes = unseen_note(
+        unseen_error_notes = unseen_error_note(
             evidence.loss,
             predictions[candidate],
             evidence.by_position[candidate],
             prediction_shares,
         )
-        if unseen_notes and interval is not None:
-            interval, notes = None, notes + unseen_notes
-        few_rows_notes = few_rows_note(evidence.loss, losses, evidence.weights)
+        if unseen_error_notes and interval is not None:
+            interval, notes = None, notes + unseen_error_notes
+        dominant_rows_notes = dominant_rows_note(evidence.loss, losses, evidence.weights)
         further_notes = (
-            few_rows_notes if evidence.loss.per_row and not findings_of_infinity[candidate] else ()
+            dominant_rows_notes
+            if evidence.loss.per_row and not infinity_findings[candidate]
+            else ()
         ) + distance_notes
         # The last note has to be the reason why there is no interval.
-        bounds_with_notes.append(
+        intervals_with_notes.append(
             (
                 std_error,
                 interval,
                 further_notes + notes if interval is None else notes + further_notes,
             )
         )
-    return bounds_with_notes
+    return intervals_with_notes
 
 
-def _ahead_notes(plan: Plan, data: Data) -> tuple[str, ...]:
+def _forecast_notes(plan: Plan, data: Data) -> tuple[str, ...]:
     """Return notes on how much later the test rows are than their training rows."""
     check_present("truerisk.methods.parts.ahead")
-    from truerisk.methods.parts.ahead import ahead_notes
+    from truerisk.methods.parts.ahead import forecast_notes
 
-    return ahead_notes(plan, data)
+    return forecast_notes(plan, data)
 
 
 def _distance_notes(plan: Plan, coordinates: np.ndarray) -> tuple[str, ...]:
@@ -315,8 +321,8 @@ def _losses_and_risks(
         risks_by_split = mean_by_test_set(losses, predictions.plan, data)
         return losses, risks_by_split, risks_by_split
     risks_by_split, values = risks_of_test_sets(predictions, data, loss, average)
-    weights = position_weights(data, predictions.plan)
-    return losses_by_influence(predictions, data, loss, values, weights), risks_by_split, values
+    weights = prediction_weights(data, predictions.plan)
+    return losses_from_influences(predictions, data, loss, values, weights), risks_by_split, values
 
 
 def influences_by_row(
@@ -336,7 +342,7 @@ def influences_by_row(
     return rows, (row_means - values[:, None]) * row_shares
 
 
-def estimates_with(
+def make_estimates(
     intervals: Sequence[Sureness],
     predictions: Answers,
     values: np.ndarray,
@@ -407,7 +413,7 @@ def _estimates_without_errors(
         f"'{loss.name}' is computed from whole test sets, not row by row: "
         "there is no standard error."
     )
-    calibrated_interval = calibrated_name(loss, data)
+    calibrated_interval = calibrated_interval_name(loss, data)
     if calibrated_interval is not None and (average == "fold" or loss.one_scale):
         reason_note = (
             f"{reason_note} interval='{calibrated_interval}' of tr.estimate_risk, tr.assess and "
@@ -448,7 +454,7 @@ def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarra
 
     Weights are not divided by their sum, so that counts stay exact whole numbers (6/12 is 0.5).
     """
-    weights, test_sizes = position_weights(data, plan), plan.test_sizes
+    weights, test_sizes = prediction_weights(data, plan), plan.test_sizes
     if weights is None:
         weights, weight_sums = np.ones(len(plan.positions[0])), test_sizes
     else:
@@ -462,7 +468,7 @@ def average_weights(data: Data, plan: Plan, average: Average) -> tuple[np.ndarra
 def failure_notes(predictions: Answers, candidate: int) -> tuple[str, ...]:
     """Return notes on a candidate's failed fits, followed by the notes of the engine."""
     candidate_failures = predictions.failures and [
-        f for f in predictions.failures if f.candidate == candidate
+        failure for failure in predictions.failures if failure.candidate == candidate
     ]
     if not candidate_failures:
         return predictions.notes
@@ -470,10 +476,10 @@ def failure_notes(predictions: Answers, candidate: int) -> tuple[str, ...]:
         f"{len(candidate_failures)} of {predictions.plan.n_fits} fits failed, so there is no "
         "value; "
     )
-    return (failure_note + f"the first: {candidate_failures[0].sentence}", *predictions.notes)
+    return (failure_note + f"the first: {candidate_failures[0].message}", *predictions.notes)
 
 
-def position_weights(data: Data, plan: Plan) -> np.ndarray | None:
+def prediction_weights(data: Data, plan: Plan) -> np.ndarray | None:
     """Return each prediction's weight: the row's sample weight times its count in the test set.
 
     Return None if all weights are 1.
@@ -520,7 +526,7 @@ def split_risks(
     plan = predictions.plan
     offsets = plan.test_offsets
     rows, _ = plan.positions
-    weights = None if predictions.response == "scored" else position_weights(data, plan)
+    weights = None if predictions.response == "scored" else prediction_weights(data, plan)
     risks = np.full((predictions.n_candidates, plan.n_questions), np.nan)
     for test_set in range(plan.n_questions):
         prediction_slice = slice(offsets[test_set], offsets[test_set + 1])
@@ -537,7 +543,7 @@ def split_risks(
             except Refusal as refusal:
                 if not lenient:
                     raise Refusal(
-                        f"{refusal.sentence.marked} {_test_set_sentence(plan, test_set)}"
+                        f"{refusal.sentence.marked_text} {_test_set_sentence(plan, test_set)}"
                     ) from None
     if not lenient:
         bad_entries = np.argwhere(~np.isfinite(risks) & predictions.answered)
@@ -573,12 +579,12 @@ def pooled_values(predictions: Answers, data: Data, loss: Loss) -> np.ndarray:
         )
     plan = predictions.plan
     rows, _ = plan.positions
-    weights = position_weights(data, plan)
+    weights = prediction_weights(data, plan)
     repeat_numbers = np.repeat(plan.repeat, plan.test_sizes)
     is_complete: np.ndarray = np.all(predictions.answered, axis=1)
     risks_by_repeat = []
-    for r in np.unique(repeat_numbers):
-        is_in_repeat = repeat_numbers == r
+    for repeat in np.unique(repeat_numbers):
+        is_in_repeat = repeat_numbers == repeat
         repeat_weights = None if weights is None else weights[is_in_repeat]
         risks_by_repeat.append(
             loss.of_set(
@@ -619,7 +625,7 @@ def mean_by_test_set(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
 
     `losses` has one column per predicted row. The result has shape (n_candidates, n_test_sets).
     """
-    weights = position_weights(data, plan)
+    weights = prediction_weights(data, plan)
     test_set_starts = plan.test_offsets[:-1]
     if (plan.test_sizes == 1).all():  # With leave-one-out each mean is a single loss.
         refuse_zero_weight(1.0 if weights is None else float(weights.min()))
@@ -670,7 +676,7 @@ def refuse_non_finite(
 MIN_INFLUENCE_SHARE = 0.5
 
 
-def losses_by_influence(
+def losses_from_influences(
     predictions: Answers, data: Data, loss: Loss, values: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
     """Convert a score of whole test sets to losses of rows: the risk plus each row's influence.
@@ -685,7 +691,7 @@ def losses_by_influence(
     rows = predictions.plan.positions[0]
     has_value = np.isfinite(values)
     influences = np.zeros((int(has_value.sum()), len(rows)))
-    squared_sums, variance_counted_twice = np.zeros(len(influences)), np.zeros(len(influences))
+    sums_of_squares, variance_counted_twice = np.zeros(len(influences)), np.zeros(len(influences))
     for prediction_indices in _influence_sets(predictions.plan, loss) if has_value.any() else ():
         set_weights = None if weights is None else weights[prediction_indices]
         influence_arguments = (
@@ -701,13 +707,13 @@ def losses_by_influence(
             if set_weights is None
             else set_weights / set_weights.sum()
         )
-        squared_sums += ((influences[:, prediction_indices] * row_shares) ** 2).sum(axis=1)
+        sums_of_squares += ((influences[:, prediction_indices] * row_shares) ** 2).sum(axis=1)
         variance_counted_twice += loss.counted_twice(*influence_arguments)
     share_counted_once = np.divide(
-        squared_sums - variance_counted_twice,
-        squared_sums,
-        out=np.ones_like(squared_sums),
-        where=squared_sums > 0,
+        sums_of_squares - variance_counted_twice,
+        sums_of_squares,
+        out=np.ones_like(sums_of_squares),
+        where=sums_of_squares > 0,
     )
     losses = np.repeat(values[:, None], len(rows), axis=1)
     losses[has_value] += (
@@ -716,7 +722,7 @@ def losses_by_influence(
     return losses
 
 
-def changes_by_one_row(
+def single_row_changes(
     predictions: Answers, data: Data, loss: Loss, values: np.ndarray
 ) -> np.ndarray:
     """Return how much each candidate's risk changes if one row is predicted differently.
@@ -741,4 +747,6 @@ def _influence_sets(plan: Plan, loss: Loss) -> Iterator[np.ndarray]:
         yield from (np.flatnonzero(repeat_numbers == r) for r in np.unique(repeat_numbers))
         return
     offsets = plan.test_offsets
-    yield from (np.arange(offsets[q], offsets[q + 1]) for q in range(plan.n_questions))
+    yield from (
+        np.arange(offsets[test_set], offsets[test_set + 1]) for test_set in range(plan.n_questions)
+    )

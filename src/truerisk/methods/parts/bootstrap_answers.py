@@ -30,32 +30,32 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data
-from truerisk.losses.loss import AUC, Loss, RowLoss
+from truerisk.losses.loss import AUC_IMPORT_PATH, Loss, RowLoss
 from truerisk.losses.row_losses import Brier, Cost, Log, Squared, ZeroOne
 from truerisk.methods.parts.averages import row_losses, split_risks
 from truerisk.plan.answers import Answers
-from truerisk.plan.partitions import times_drawn
+from truerisk.plan.partitions import count_row_copies
 
-MOST_SHIFTS = 500
+MAX_SHIFTS = 500
 
 
 def no_information(loss: Loss, data: Data, rows: np.ndarray, predictions: np.ndarray) -> np.ndarray:
     """Return the no-information risk γ of each candidate from its predictions for these rows."""
-    if is_exactly(loss, AUC):
+    if is_exactly(loss, AUC_IMPORT_PATH):
         return np.full(len(predictions), 0.5)
     if not isinstance(loss, RowLoss):
         return _mean_over_shifts(loss, data, rows, predictions)
     sample_weights = data.weights(rows)
     weights = np.ones(len(rows)) if sample_weights is None else sample_weights
     if type(loss) is Squared:
-        return _no_information_squared(data.y[rows], predictions, weights / weights.sum())
+        return _squared_no_information_risk(data.y[rows], predictions, weights / weights.sum())
     representative_rows, representative_weights = rows, weights
     if type(loss) in (ZeroOne, Cost, Log, Brier):
         codes = data.codes_of(rows)
-        first_rows, class_number = np.unique(codes, return_index=True, return_inverse=True)[1:]
+        first_rows, class_numbers = np.unique(codes, return_index=True, return_inverse=True)[1:]
         representative_rows, representative_weights = (
             rows[first_rows],
-            np.bincount(class_number.ravel(), weights).astype(np.float64),
+            np.bincount(class_numbers.ravel(), weights).astype(np.float64),
         )
     loss_sums = np.zeros(len(predictions))
     # The sum is divided only at the end, so that counts of rows stay exact whole numbers.
@@ -64,7 +64,7 @@ def no_information(loss: Loss, data: Data, rows: np.ndarray, predictions: np.nda
     return loss_sums / weights.sum() ** 2
 
 
-def _no_information_squared(
+def _squared_no_information_risk(
     y: np.ndarray, predictions: np.ndarray, row_shares: np.ndarray
 ) -> np.ndarray:
     """Return the no-information risk of squared loss, averaged over the columns of y.
@@ -96,12 +96,12 @@ def _mean_over_shifts(
             "itself, and y cannot be shuffled against its answers. Use a loss of truerisk, '.632', "
             "or a K-fold word."
         )
-    shifts = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MOST_SHIFTS)).astype(int))
-    losses = [loss.of_set(data, np.roll(rows, int(s)), predictions, None) for s in shifts]
+    shifts = np.unique(np.linspace(0, len(rows) - 1, min(len(rows), MAX_SHIFTS)).astype(int))
+    losses = [loss.of_set(data, np.roll(rows, int(shift)), predictions, None) for shift in shifts]
     return np.mean(losses, axis=0)
 
 
-def directions(
+def oob_influences(
     draw_counts: np.ndarray, row_means: np.ndarray, sample_sums: np.ndarray, n_samples: int
 ) -> np.ndarray:
     """Return the influence D_i of each row on Err₁ (see the module's formula).
@@ -114,7 +114,7 @@ def directions(
     centred_counts = draw_counts - (
         (draw_counts.sum(axis=0) + (n_samples - len(draw_counts))) / n_samples
     )
-    sampling_term = centred_counts.T @ sample_sums * (_inverse_share(n) / n_samples)
+    sampling_term = centred_counts.T @ sample_sums * (_inverse_oob_share(n) / n_samples)
     return (2 + 1 / (n - 1)) * (row_means - row_means.mean()) / n + sampling_term
 
 
@@ -126,14 +126,14 @@ def jackknife_error(
     Return None if the correction for finitely many samples is larger than the variance.
     """
     n = draw_counts.shape[1]
-    row_influences = directions(draw_counts, row_means, sample_sums, n_samples)
+    row_influences = oob_influences(draw_counts, row_means, sample_sums, n_samples)
     sum_of_squares = ((sample_sums - sample_sums.sum() / n_samples) ** 2).sum()
-    noise = (n - 1) * (_inverse_share(n) / n_samples) ** 2 * sum_of_squares
-    variance = float((row_influences**2).sum() - noise)
+    noise_variance = (n - 1) * (_inverse_oob_share(n) / n_samples) ** 2 * sum_of_squares
+    variance = float((row_influences**2).sum() - noise_variance)
     return float(np.sqrt(variance)) if variance > 0 else None
 
 
-def _inverse_share(n: int) -> float:
+def _inverse_oob_share(n: int) -> float:
     """Return 1 divided by the expected share of bootstrap samples that miss a given row."""
     return float((1 - 1 / n) ** -n)
 
@@ -148,44 +148,44 @@ class BootstrapPredictions:
     answers: Answers
     data: Data
     loss: Loss
-    has_apparent: bool
+    has_apparent_fit: bool
 
     @property
     def n_samples(self) -> int:
         """Number of samples whose models were tested on at least one row."""
-        return self.answers.plan.n_questions - self.has_apparent
+        return self.answers.plan.n_questions - self.has_apparent_fit
 
     @cached_property
     def draw_counts(self) -> np.ndarray:
         """Number of times that each sample contains each row, as an array (sample, row)."""
-        return times_drawn(self.answers.plan, np.arange(self.n_samples))
+        return count_row_copies(self.answers.plan, np.arange(self.n_samples))
 
     @cached_property
-    def tested(self) -> np.ndarray:
+    def tested_rows(self) -> np.ndarray:
         """Rows that were tested by the model of at least one sample, in ascending order."""
         return np.flatnonzero(self._times_tested)
 
     @cached_property
-    def n_never_out(self) -> int:
+    def n_rows_in_every_sample(self) -> int:
         """Number of rows that are in every sample, so that they are never tested."""
         return int(((self.draw_counts > 0).any(axis=0) & (self._times_tested == 0)).sum())
 
     @cached_property
-    def by_question(self) -> np.ndarray:
+    def risks_by_test_set(self) -> np.ndarray:
         """Risk of each candidate on each test set; NaN if the fit failed or has no value."""
         return split_risks(self.answers, self.data, self.loss, lenient=True)
 
     @cached_property
-    def per_row(self) -> np.ndarray:
+    def mean_row_losses(self) -> np.ndarray:
         """Mean loss of each candidate on each tested row, over the models that tested the row."""
         rows, losses = (
             self._rows[: self._n_sample_predictions],
             self._losses[:, : self._n_sample_predictions],
         )
-        sums = [
+        row_loss_sums = [
             np.bincount(rows, candidate_losses, self.data.n_rows) for candidate_losses in losses
         ]
-        return np.array(sums)[:, self.tested] / self._times_tested[self.tested]
+        return np.array(row_loss_sums)[:, self.tested_rows] / self._times_tested[self.tested_rows]
 
     @cached_property
     def oob_risks(self) -> np.ndarray:
@@ -194,8 +194,8 @@ class BootstrapPredictions:
         A loss of whole test sets is averaged over the samples for which it exists.
         """
         if isinstance(self.loss, RowLoss):
-            return self._mean_over_rows(self.per_row, self.tested)
-        sample_risks = self.by_question[:, : self.n_samples]
+            return self._mean_over_rows(self.mean_row_losses, self.tested_rows)
+        sample_risks = self.risks_by_test_set[:, : self.n_samples]
         has_loss = ~np.isnan(sample_risks)
         if not has_loss.any(axis=1).all():
             raise Refusal(
@@ -203,7 +203,7 @@ class BootstrapPredictions:
                 "use a loss of single rows, or more rows."
             )
         means: np.ndarray = np.where(has_loss, sample_risks, 0).sum(axis=1) / has_loss.sum(axis=1)
-        means[~self.all_answered] = np.nan
+        means[~self.has_all_predictions] = np.nan
         return means
 
     @cached_property
@@ -213,23 +213,25 @@ class BootstrapPredictions:
             return 0
         has_prediction = self.answers.answered[:, : self.n_samples]
         return int(
-            (np.isnan(self.by_question[:, : self.n_samples]) & has_prediction).any(axis=0).sum()
+            (np.isnan(self.risks_by_test_set[:, : self.n_samples]) & has_prediction)
+            .any(axis=0)
+            .sum()
         )
 
     @cached_property
     def apparent_risks(self) -> np.ndarray:
         """Apparent risk of each candidate: the model is fitted and tested on all rows."""
-        return self.by_question[:, -1]
+        return self.risks_by_test_set[:, -1]
 
     @cached_property
-    def apparent_rows(self) -> np.ndarray:
-        """Apparent loss of each candidate, fitted on all rows, for each row in `tested`."""
+    def apparent_losses(self) -> np.ndarray:
+        """Apparent loss of each candidate, fitted on all rows, for each row in `tested_rows`."""
         rows, losses = (
             self._rows[self._n_sample_predictions :],
             self._losses[:, self._n_sample_predictions :],
         )
         row_order = np.argsort(rows, kind="stable")
-        return losses[:, row_order[np.searchsorted(rows[row_order], self.tested)]]
+        return losses[:, row_order[np.searchsorted(rows[row_order], self.tested_rows)]]
 
     @cached_property
     def training_risks(self) -> np.ndarray:
@@ -244,18 +246,18 @@ class BootstrapPredictions:
             rows = self._rows[prediction_slice]
             draw_counts = self.draw_counts[sample, rows]
             risk_sums += self._weighted_risks(rows, draw_counts, prediction_slice)
-        risk_sums[~self.all_answered] = np.nan
+        risk_sums[~self.has_all_predictions] = np.nan
         return risk_sums / self.n_samples
 
     @cached_property
-    def all_answered(self) -> np.ndarray:
+    def has_all_predictions(self) -> np.ndarray:
         """Mask of candidates whose fits all succeeded."""
         return np.asarray(self.answers.answered.all(axis=1))
 
-    def sums_of_samples(self, candidate: int) -> np.ndarray:
+    def sample_loss_sums(self, candidate: int) -> np.ndarray:
         """Return the sum of a candidate's losses on the test rows of each sample."""
-        sizes = self.answers.plan.test_sizes[: self.n_samples]
-        sample_starts = np.cumsum(sizes) - sizes
+        test_sizes = self.answers.plan.test_sizes[: self.n_samples]
+        sample_starts = np.cumsum(test_sizes) - test_sizes
         return np.add.reduceat(self._losses[candidate, : self._n_sample_predictions], sample_starts)
 
     def _weighted_risks(
@@ -268,7 +270,7 @@ class BootstrapPredictions:
         predictions = np.repeat(self.answers.values[:, prediction_slice], draw_counts, axis=1)
         rows = np.repeat(rows, draw_counts)
         risks = np.full(len(predictions), np.nan)
-        has_all_fits = self.all_answered
+        has_all_fits = self.has_all_predictions
         risks[has_all_fits] = self.loss.of_set(
             self.data, rows, predictions[has_all_fits], self.data.weights(rows)
         )

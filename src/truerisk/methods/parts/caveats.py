@@ -23,16 +23,16 @@ MAX_LOG_LOSS = float(
 CLIPPING_ADVICE = "scoring=tr.losses.Log(clip=0.001) bounds what a row costs."
 
 
-def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[str, ...]:
+def dominant_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[str, ...]:
     """Return a note if few rows carry more than a third of a loss without an upper bound.
 
     These are the largest 1 % of the rows and, for log loss, up to nine confidently wrong
     predictions.
 
     >>> from truerisk.losses.row_losses import Squared
-    >>> few_rows_note(Squared(), np.r_[np.ones(99), 60.0], np.full(100, 0.01))[0][:63]
+    >>> dominant_rows_note(Squared(), np.r_[np.ones(99), 60.0], np.full(100, 0.01))[0][:63]
     'the largest row of 100 carries 38% of the squared loss: value a'
-    >>> few_rows_note(Squared(), np.ones(100), np.full(100, 0.01))
+    >>> dominant_rows_note(Squared(), np.ones(100), np.full(100, 0.01))
     ()
     """
     n = len(losses)
@@ -59,7 +59,7 @@ def few_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> tuple[
     return (f"{warning_note} {CLIPPING_ADVICE}" if isinstance(loss, Log) else warning_note,)
 
 
-def unseen_note(
+def unseen_error_note(
     loss: Loss, predictions: np.ndarray, losses: np.ndarray, shares: np.ndarray
 ) -> tuple[str, ...]:
     """Return a note if log loss has no interval because no wrong certain prediction was seen.
@@ -67,9 +67,9 @@ def unseen_note(
     This is so if many predictions give a class probability 0 and none of them was wrong.
 
     >>> sure = np.array([[1.0, 0.0]] * 4)
-    >>> unseen_note(Log(), sure, np.zeros(4), np.full(4, 0.25))[0][:48]
+    >>> unseen_error_note(Log(), sure, np.zeros(4), np.full(4, 0.25))[0][:48]
     '100% of the answers give some class no chance at'
-    >>> unseen_note(Log(clip=0.01), sure, np.zeros(4), np.full(4, 0.25))
+    >>> unseen_error_note(Log(clip=0.01), sure, np.zeros(4), np.full(4, 0.25))
     ()
     """
     if not isinstance(loss, Log) or loss.upper is not None or not np.isfinite(losses).all():

@@ -7,27 +7,27 @@ import numpy as np
 from truerisk.contracts import Method
 from truerisk.core.errors import Refusal
 from truerisk.data.data import Data
-from truerisk.intervals.calibrated import ONCE
+from truerisk.intervals.calibrated import SINGLE_DRAW_VARIANCE_FACTOR
 from truerisk.losses.loss import Loss, RowLoss
 from truerisk.methods.parts.averages import (
     Averaged,
     average_weights,
-    changes_by_one_row,
-    losses_by_influence,
+    losses_from_influences,
     means_by_row,
-    position_weights,
+    prediction_weights,
     risks_of_test_sets,
     row_losses,
+    single_row_changes,
 )
 from truerisk.plan.answers import Answers
-from truerisk.plan.leaks import IN_TIME, ORDERED, order_of
-from truerisk.results.evaluation import PairedLosses
+from truerisk.plan.leaks import ORDERED_SPLITS_REASON, TIME_ORDER_REASON, find_split_order
+from truerisk.results.evaluation import CandidateLosses
 from truerisk.results.interval import Basis
 
 REMEDY = "compare by held-out rows, such as '10-fold'."
 
 
-def paired_losses(predictions: Answers, data: Data, loss: Loss, method: Method) -> PairedLosses:
+def paired_losses(predictions: Answers, data: Data, loss: Loss, method: Method) -> CandidateLosses:
     """Return each candidate's mean loss of every tested row, for comparisons of candidates.
 
     Scores of whole test sets are converted to losses of rows by the influence of each row. Raise
@@ -38,9 +38,9 @@ def paired_losses(predictions: Answers, data: Data, loss: Loss, method: Method) 
             f"'{method.name}' gives no mean of losses of rows that were held out: {REMEDY}"
         )
     if data.time is not None or method.respects_time:
-        raise Refusal(IN_TIME)
-    if order_of(predictions.plan) is not None:
-        raise Refusal(ORDERED)
+        raise Refusal(TIME_ORDER_REASON)
+    if find_split_order(predictions.plan) is not None:
+        raise Refusal(ORDERED_SPLITS_REASON)
     if not loss.tells_influences:
         raise Refusal(f"'{loss.name}' has no formula for what a single row does to it.")
     failed_candidates = {failure.candidate for failure in predictions.failures}
@@ -54,14 +54,14 @@ def paired_losses(predictions: Answers, data: Data, loss: Loss, method: Method) 
     if isinstance(method, Averaged):
         average = method.average_of(loss)
     weights, weight_sum = average_weights(data, predictions.plan, average)
-    changes = None
+    risk_changes = None
     if isinstance(loss, RowLoss):
         losses = row_losses(predictions, data, loss)
     elif average == "fold" or loss.one_scale:
         values = risks_of_test_sets(predictions, data, loss, average)[1]
-        sample_weights = position_weights(data, predictions.plan)
-        losses = losses_by_influence(predictions, data, loss, values, sample_weights)
-        changes = changes_by_one_row(predictions, data, loss, values)
+        sample_weights = prediction_weights(data, predictions.plan)
+        losses = losses_from_influences(predictions, data, loss, values, sample_weights)
+        risk_changes = single_row_changes(predictions, data, loss, values)
     else:
         raise Refusal(
             f"'{loss.name}' of all folds at once ranks answers of several models, and nothing "
@@ -73,11 +73,11 @@ def paired_losses(predictions: Answers, data: Data, loss: Loss, method: Method) 
         row_means = row_means + (values - row_means @ row_shares)[:, None]
     groups = None if data.clusters is None else data.clusters[rows]
     one_row_changes = np.zeros(len(row_means))
-    if loss.response == "label" and changes is not None:
-        one_row_changes = changes
+    if loss.response == "label" and risk_changes is not None:
+        one_row_changes = risk_changes
     elif loss.response == "label" and loss.binary:
         one_row_changes += np.sqrt((row_shares**2).mean())
-    return PairedLosses(row_means, row_shares, groups, one_row_changes)
+    return CandidateLosses(row_means, row_shares, groups, one_row_changes)
 
 
 def joint_covariance(
@@ -109,15 +109,22 @@ def joint_covariance(
     n_units = unit_influences.shape[1]
     if n_units < 2:
         return None
-    covariance = ONCE * n_units / (n_units - 1) * unit_influences @ unit_influences.T
+    covariance = (
+        SINGLE_DRAW_VARIANCE_FACTOR * n_units / (n_units - 1) * unit_influences @ unit_influences.T
+    )
     if loss.binary:
-        corrected_rate = 2 / (n_units + 4)
-        missing_std = (
+        agresti_coull_rate = 2 / (n_units + 4)
+        added_std = (
             np.maximum(
-                0.0, ONCE * corrected_rate * (1 - corrected_rate) / n_units - np.diag(covariance)
+                0.0,
+                SINGLE_DRAW_VARIANCE_FACTOR
+                * agresti_coull_rate
+                * (1 - agresti_coull_rate)
+                / n_units
+                - np.diag(covariance),
             )
             ** 0.5
         )
-        missing_std[np.asarray(values) * n_units >= 2] = 0.0
-        covariance += np.outer(missing_std, missing_std)
+        added_std[np.asarray(values) * n_units >= 2] = 0.0
+        covariance += np.outer(added_std, added_std)
     return covariance if (np.diag(covariance) > 0).all() else None

@@ -9,25 +9,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.contracts import Method, Terms, by_rule
+from truerisk.contracts import Method, Terms, choose_by_rule
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.intervals.choice import with_interval
+from truerisk.intervals.choice import adapt_method_to_interval
 from truerisk.losses.loss import Loss
 from truerisk.methods import registry
 from truerisk.plan.answers import Answers
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import (
+    ChosenCandidates,
     Evaluation,
     OuterSplit,
     Target,
     Tested,
-    Winners,
 )
 from truerisk.results.interval import Basis
 
 
-def choose_inside(
+def choose_in_outer_splits(
     inner_method: Method, predictions: Answers, data: Data, loss: Loss, terms: Terms
 ) -> tuple[np.ndarray, Sequence[Sequence[Tested]]]:
     """Choose a candidate within every outer training set, by the risks of the inner method.
@@ -36,11 +36,11 @@ def choose_inside(
     of each candidate.
     """
     inner_terms = replace(terms, with_errors=terms.rule.needs_std_errors, interval=None)
-    inner_risks = inner_method.reduce_units(predictions, data, loss, inner_terms)
-    chosen_candidates = np.zeros(len(inner_risks), dtype=np.int64)
-    for outer_split, estimates in enumerate(inner_risks):
+    inner_estimates = inner_method.reduce_units(predictions, data, loss, inner_terms)
+    chosen_candidates = np.zeros(len(inner_estimates), dtype=np.int64)
+    for outer_split, estimates in enumerate(inner_estimates):
         chosen_candidates[outer_split] = chosen_candidate(estimates, terms)
-    return chosen_candidates, inner_risks
+    return chosen_candidates, inner_estimates
 
 
 def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
@@ -73,7 +73,7 @@ def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
     """
     if len(tested) == 1:
         return 0
-    return by_rule(tested, terms.rule)
+    return choose_by_rule(tested, terms.rule)
 
 
 def candidate_of_each_fit(plan: Plan, chosen_candidates: np.ndarray) -> np.ndarray:
@@ -83,17 +83,17 @@ def candidate_of_each_fit(plan: Plan, chosen_candidates: np.ndarray) -> np.ndarr
     return candidate_of_fit
 
 
-def winners_of(
+def make_winners(
     chosen_candidates: np.ndarray, inner_estimates: Sequence[Sequence[Tested]]
-) -> Winners:
+) -> ChosenCandidates:
     """Return the chosen candidate of every outer test set, with its inner risk."""
     risks = np.full(len(chosen_candidates), np.nan)
     for test_set, estimates in enumerate(inner_estimates):
         risks[test_set] = estimates[int(chosen_candidates[test_set])].value
-    return Winners(chosen_candidates, risks, were_compared=bool(inner_estimates))
+    return ChosenCandidates(chosen_candidates, risks, has_inner_risks=bool(inner_estimates))
 
 
-def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) -> Evaluation:
+def add_winners(evaluation: Evaluation, procedure: Tested, winners: ChosenCandidates) -> Evaluation:
     """Add the risk of the procedure, its winners, and a record of every outer split.
 
     The evaluation holds the predictions of the winners. A test set that consists of the fit's own
@@ -102,16 +102,16 @@ def with_winners(evaluation: Evaluation, procedure: Tested, winners: Winners) ->
     assert evaluation.answers is not None
     assert procedure.split_risks is not None
     plan = evaluation.answers.plan
-    splits = np.flatnonzero(~plan.own_rows)
+    test_sets = np.flatnonzero(~plan.own_rows)
     outer_splits = map(
         OuterSplit,
-        plan.repeat[splits].tolist(),
-        plan.fold[splits].tolist(),
-        winners.candidate[splits].tolist(),
-        winners.inner_risk[splits].tolist(),
-        procedure.split_risks[splits].astype(np.float64).tolist(),
-        plan.train_sizes[plan.fit[splits]].tolist(),
-        plan.test_sizes[splits].tolist(),
+        plan.repeat[test_sets].tolist(),
+        plan.fold[test_sets].tolist(),
+        winners.candidate[test_sets].tolist(),
+        winners.inner_risk[test_sets].tolist(),
+        procedure.split_risks[test_sets].astype(np.float64).tolist(),
+        plan.train_sizes[plan.fit[test_sets]].tolist(),
+        plan.test_sizes[test_sets].tolist(),
     )
     return replace(evaluation, procedure=procedure, winners=winners, units=tuple(outer_splits))
 
@@ -217,8 +217,8 @@ class Procedure(Method):
         Method
             The method.
         """
-        outer = with_interval(self.outer_method, interval)
-        return nested(outer, self.inner_method, self.compare)
+        outer_method = adapt_method_to_interval(self.outer_method, interval)
+        return make_nested_procedure(outer_method, self.inner_method, self.compare)
 
     @override
     def check(self, data: Data, loss: Loss) -> None:
@@ -255,7 +255,7 @@ class Procedure(Method):
         return self.outer_method.reduce(tested, data, loss, terms)[0]
 
 
-def nested(outer: Any, inner: Any, compare: bool = False) -> Procedure:
+def make_nested_procedure(outer: Any, inner: Any, compare: bool = False) -> Procedure:
     """Return nested validation, in which `inner` chooses a setting and `outer` tests it."""
     procedure: Procedure = registry.load("nested")(outer, inner, compare)
     return procedure

@@ -11,16 +11,16 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.identity import PIPELINE, is_exactly
 from truerisk.models.stated import freedom_of_regressions as regressions
-from truerisk.models.stated.freedom_of_regressions import rank_of, to_dense
+from truerisk.models.stated.freedom_of_regressions import numerical_rank, to_dense
 from truerisk.models.stated.question import ADVICE_HELD_OUT_ROWS, ModelQuantity
 
 # A LogisticPath is fitted with this tolerance if its degrees of freedom are computed.
 TOLERANCE_AT_MINIMUM = 1e-12
 # The information matrix of a penalised fit is inverted for at most this number of coefficients.
-MOST_PARAMETERS = 3000
+MAX_COEFFICIENTS = 3000
 
 
-def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def logistic_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     r"""Return the degrees of freedom of a fitted logistic regression.
 
     With an L1 penalty they are the number of nonzero coefficients, including intercepts. With a
@@ -42,23 +42,23 @@ def logistic(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
             "one class against the others, class by class, maximises no common likelihood: use "
             "the multinomial fit (solver='lbfgs')."
         )
-    l1_penalty, l2_penalty = penalties(model)
+    l1_penalty, l2_penalty = penalty_weights(model)
     columns, is_penalised = _design_matrix(model, X)
-    n_free = len(model.classes_) - 1
+    n_free_classes = len(model.classes_) - 1
     if l1_penalty == 0 and l2_penalty == 0:
-        return float(rank_of(columns) * n_free)
+        return float(numerical_rank(columns) * n_free_classes)
     if l2_penalty == 0:
-        return float(np.count_nonzero(model.coef_) + bool(model.fit_intercept) * n_free)
+        return float(np.count_nonzero(model.coef_) + bool(model.fit_intercept) * n_free_classes)
     penalty = np.where(is_penalised, l2_penalty, 0.0)
     return _penalised_degrees_of_freedom(
-        model, X, columns, penalty, sample_weight, selects=l1_penalty > 0
+        model, X, columns, penalty, sample_weight, selects_columns=l1_penalty > 0
     )
 
 
-def logistic_path(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def logistic_path_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return the degrees of freedom of a LogisticPath at the λ with which it predicts.
 
-    The formula is that of `logistic`. The penalty of LogisticPath is per unit of row weight.
+    The formula is that of `logistic_dof`. The penalty of LogisticPath is per unit of row weight.
     """
     if model.l1_ratio == 1:
         return float(np.count_nonzero(model.coef_) + len(model.classes_) - 1)
@@ -72,7 +72,7 @@ def logistic_path(model: Any, X: Any, sample_weight: np.ndarray | None) -> float
     columns = np.hstack([np.ones((len(rows), 1)), rows])
     penalty_with_intercept = np.append(0.0, penalty)
     return _penalised_degrees_of_freedom(
-        model, X, columns, penalty_with_intercept, sample_weight, selects=model.l1_ratio > 0
+        model, X, columns, penalty_with_intercept, sample_weight, selects_columns=model.l1_ratio > 0
     )
 
 
@@ -83,7 +83,7 @@ def _penalised_degrees_of_freedom(
     penalty: np.ndarray,
     sample_weight: np.ndarray | None,
     *,
-    selects: bool,
+    selects_columns: bool,
 ) -> float:
     """Return the trace of F (F + P)⁻¹, with F the Fisher information and P the penalty's curvature.
 
@@ -91,41 +91,41 @@ def _penalised_degrees_of_freedom(
     """
     coefficients = np.atleast_2d(model.coef_)
     is_active = np.ones((len(coefficients), columns.shape[1]), dtype=bool)
-    if selects:
+    if selects_columns:
         is_active[:, -coefficients.shape[1] :] = coefficients != 0
-    if is_active.sum() > MOST_PARAMETERS:
+    if is_active.sum() > MAX_COEFFICIENTS:
         raise Refusal(
             f"the effective degrees of freedom of {is_active.sum():,} penalised coefficients need "
-            f"their information matrix, which is stated up to {MOST_PARAMETERS:,}: use a method "
+            f"their information matrix, which is stated up to {MAX_COEFFICIENTS:,}: use a method "
             "that holds rows out, such as '10-fold'."
         )
     information = _fisher_information(model, X, columns, sample_weight)
-    kept_coefficients = np.flatnonzero(is_active.ravel())
-    F = information[np.ix_(kept_coefficients, kept_coefficients)]
-    P = np.diag(np.tile(penalty, len(coefficients))[kept_coefficients])
+    active_coefficients = np.flatnonzero(is_active.ravel())
+    F = information[np.ix_(active_coefficients, active_coefficients)]
+    P = np.diag(np.tile(penalty, len(coefficients))[active_coefficients])
     return float(np.trace(np.linalg.pinv(F + P, hermitian=True) @ F))
 
 
-def linear_discriminants(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def linear_discriminant_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return (K − 1)(p + 1), the coefficients of the linear discriminants for K classes.
 
     p is the number of dimensions that the rows span.
     """
-    _refuse_shrunken(model, model.shrinkage is None and model.covariance_estimator is None)
+    _refuse_shrinkage(model, model.shrinkage is None and model.covariance_estimator is None)
     return float((len(model.classes_) - 1) * (1 + _spanned_dimensions(X)))
 
 
-def quadratic_discriminants(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def quadratic_discriminant_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return (K − 1)(1 + p + p (p + 1)/2), the number of coefficients of K quadratic functions.
 
     p is the number of dimensions that the rows span.
     """
-    _refuse_shrunken(model, not model.reg_param and getattr(model, "shrinkage", None) is None)
+    _refuse_shrinkage(model, not model.reg_param and getattr(model, "shrinkage", None) is None)
     p = _spanned_dimensions(X)
     return (len(model.classes_) - 1) * (1 + p + p * (p + 1) / 2)
 
 
-def naive_bayes(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def naive_bayes_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return (K − 1)(1 + 2p): the coefficients of discriminants without products of features.
 
     K is the number of classes, and p is the number of features that vary.
@@ -137,10 +137,10 @@ def naive_bayes(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 def _spanned_dimensions(X: Any) -> int:
     """Return the number of dimensions that the rows of X span around their mean."""
     rows = to_dense(X)
-    return rank_of(rows - rows.mean(axis=0))
+    return numerical_rank(rows - rows.mean(axis=0))
 
 
-def _refuse_shrunken(model: Any, is_unshrunken: bool) -> None:
+def _refuse_shrinkage(model: Any, is_unshrunken: bool) -> None:
     if not is_unshrunken:
         raise Refusal(
             f"no formula is stated for the degrees of freedom of a shrunken "
@@ -148,13 +148,13 @@ def _refuse_shrunken(model: Any, is_unshrunken: bool) -> None:
         )
 
 
-def penalties(model: Any) -> tuple[float, float]:
+def penalty_weights(model: Any) -> tuple[float, float]:
     """Return the weights of the L1 penalty and of half the squared L2 penalty of the model."""
     name = getattr(model, "penalty", "deprecated")
     if name is None or np.isinf(model.C):
         return 0.0, 0.0
-    l1_share = {"l1": 1.0, "l2": 0.0}.get(name, model.l1_ratio)
-    return l1_share / model.C, (1 - l1_share) / model.C
+    l1_ratio = {"l1": 1.0, "l2": 0.0}.get(name, model.l1_ratio)
+    return l1_ratio / model.C, (1 - l1_ratio) / model.C
 
 
 def _design_matrix(model: Any, X: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -201,17 +201,17 @@ def _fisher_information(
     return information
 
 
-def constant(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def constant_model_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return 1 for a model that predicts the mean, and K − 1 for class shares of K classes."""
     if model.strategy not in ("mean", "prior"):
         raise Refusal(
             f"strategy='{model.strategy}' is no maximum of the likelihood: use 'mean' for numbers "
             "and 'prior' for classes."
         )
-    return float(_free_classes(model))
+    return float(_count_free_classes(model))
 
 
-def nearest_neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def nearest_neighbours_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return n/k, the trace of the matrix that averages each row's k neighbours (with itself).
 
     For K classes the result is multiplied by K − 1, because K − 1 class shares are averaged. Equal
@@ -222,10 +222,10 @@ def nearest_neighbours(model: Any, X: Any, sample_weight: np.ndarray | None) -> 
             "nearest neighbours weighted by distance pass through every label: their degrees of "
             "freedom are the number of rows; use weights='uniform'."
         )
-    return float(model.n_samples_fit_ / model.n_neighbors * _free_classes(model))
+    return float(model.n_samples_fit_ / model.n_neighbors * _count_free_classes(model))
 
 
-def tree_leaves(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def tree_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return the number of leaves of a tree, times K − 1 for K classes.
 
     The splits are treated as given: the degrees of freedom of their search are not counted.
@@ -235,10 +235,10 @@ def tree_leaves(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
             "the leaves of this tree do not hold the means of their labels (criterion or "
             "class_weight): degrees of freedom are stated for squared error, gini and entropy."
         )
-    return float(model.get_n_leaves() * _free_classes(model))
+    return float(model.get_n_leaves() * _count_free_classes(model))
 
 
-def _free_classes(model: Any) -> int:
+def _count_free_classes(model: Any) -> int:
     """Return 1 for a regression, and K − 1 for a classification with K classes."""
     classes = getattr(model, "classes_", None)
     return 1 if classes is None else len(classes) - 1
@@ -268,7 +268,7 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
     return _DEGREES_OF_FREEDOM(model, X, sample_weight)
 
 
-def tolerance_at_minimum(tol: Any) -> Any:
+def stricter_tolerance(tol: Any) -> Any:
     """Return the stricter tolerance for a fit whose degrees of freedom are computed.
 
     The degrees of freedom and the likelihood must be computed at the minimum. An invalid tolerance
@@ -283,16 +283,16 @@ def tolerance_at_minimum(tol: Any) -> Any:
     return TOLERANCE_AT_MINIMUM
 
 
-def bring_to_minimum(model: Any) -> None:
+def tighten_tolerance(model: Any) -> None:
     """Lower the tolerance of an unfitted LogisticPath, so that the fit stops near its minimum.
 
     Its own tolerance is sufficient for predictions, but not for a difference of two likelihoods, on
     which degrees of freedom are used. Learners of other packages keep their tolerance.
     """
     if is_exactly(model, PIPELINE):
-        bring_to_minimum(model[-1])
+        tighten_tolerance(model[-1])
     elif is_exactly(model, LOGISTIC_PATH):
-        model.tol = tolerance_at_minimum(model.tol)
+        model.tol = stricter_tolerance(model.tol)
 
 
 def _reason_without_formula(model: Any, *_: Any) -> str:
@@ -308,7 +308,7 @@ def _reason_without_formula(model: Any, *_: Any) -> str:
     )
 
 
-def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
+def _transform_without_y(pipeline: Any, X: Any) -> Any:
     """Return the rows that the last step of a pipeline gets; refuse steps that use y.
 
     A step that uses y has degrees of freedom, which the formula for the last step does not count.
@@ -319,7 +319,7 @@ def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
             continue
         rows_before, rows = rows, step.transform(rows)
         step_using_y = next(
-            (estimator for estimator in _step_with_estimators(step) if _uses_y(estimator)), None
+            (estimator for estimator in _iter_nested_estimators(step) if _uses_y(estimator)), None
         )
         if step_using_y is None and not _is_same_without_y(step, rows_before, rows):
             step_using_y = step
@@ -332,7 +332,7 @@ def _unsupervised_rows(pipeline: Any, X: Any) -> Any:
     return rows
 
 
-def _step_with_estimators(step: Any) -> Iterator[Any]:
+def _iter_nested_estimators(step: Any) -> Iterator[Any]:
     """Yield a step of a pipeline and every estimator among its parameters."""
     yield step
     if hasattr(step, "get_params"):
@@ -367,7 +367,7 @@ def _is_same_without_y(step: Any, X: Any, transformed_rows: Any) -> bool:
         return False
 
 
-def _freedom_with_transformed_target(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def _transformed_target_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return the degrees of freedom of a model with a transformed target.
 
     The transform of y may only shift and scale it.
@@ -389,27 +389,27 @@ def _freedom_with_transformed_target(model: Any, X: Any, sample_weight: np.ndarr
 
 _DEGREES_OF_FREEDOM = ModelQuantity[float](
     "degrees_of_freedom",
-    own=lambda model, X, _: float(model.degrees_of_freedom(X)),
+    call_own_method=lambda model, X, _: float(model.degrees_of_freedom(X)),
     formulas={
-        "sklearn.compose:TransformedTargetRegressor": _freedom_with_transformed_target,
-        "sklearn.dummy:DummyRegressor": constant,
-        "sklearn.dummy:DummyClassifier": constant,
-        "sklearn.neighbors:KNeighborsRegressor": nearest_neighbours,
-        "sklearn.neighbors:KNeighborsClassifier": nearest_neighbours,
-        "sklearn.tree:DecisionTreeRegressor": tree_leaves,
-        "sklearn.tree:DecisionTreeClassifier": tree_leaves,
-        "sklearn.linear_model:LinearRegression": regressions.least_squares,
-        "sklearn.linear_model:Ridge": regressions.ridge,
-        "sklearn.linear_model:Lasso": regressions.lasso,
-        "sklearn.linear_model:LassoLars": regressions.lasso,
-        "sklearn.linear_model:ElasticNet": regressions.elastic_net,
-        "sklearn.kernel_ridge:KernelRidge": regressions.kernel_ridge,
-        "sklearn.linear_model:LogisticRegression": logistic,
-        LOGISTIC_PATH: logistic_path,
-        "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": linear_discriminants,
-        "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": quadratic_discriminants,
-        "sklearn.naive_bayes:GaussianNB": naive_bayes,
+        "sklearn.compose:TransformedTargetRegressor": _transformed_target_dof,
+        "sklearn.dummy:DummyRegressor": constant_model_dof,
+        "sklearn.dummy:DummyClassifier": constant_model_dof,
+        "sklearn.neighbors:KNeighborsRegressor": nearest_neighbours_dof,
+        "sklearn.neighbors:KNeighborsClassifier": nearest_neighbours_dof,
+        "sklearn.tree:DecisionTreeRegressor": tree_dof,
+        "sklearn.tree:DecisionTreeClassifier": tree_dof,
+        "sklearn.linear_model:LinearRegression": regressions.least_squares_dof,
+        "sklearn.linear_model:Ridge": regressions.ridge_dof,
+        "sklearn.linear_model:Lasso": regressions.lasso_dof,
+        "sklearn.linear_model:LassoLars": regressions.lasso_dof,
+        "sklearn.linear_model:ElasticNet": regressions.elastic_net_dof,
+        "sklearn.kernel_ridge:KernelRidge": regressions.kernel_ridge_dof,
+        "sklearn.linear_model:LogisticRegression": logistic_dof,
+        LOGISTIC_PATH: logistic_path_dof,
+        "sklearn.discriminant_analysis:LinearDiscriminantAnalysis": linear_discriminant_dof,
+        "sklearn.discriminant_analysis:QuadraticDiscriminantAnalysis": quadratic_discriminant_dof,
+        "sklearn.naive_bayes:GaussianNB": naive_bayes_dof,
     },
-    unknown=_reason_without_formula,
-    rows=_unsupervised_rows,
+    fallback=_reason_without_formula,
+    rows=_transform_without_y,
 )

@@ -15,17 +15,17 @@ import numpy as np
 from truerisk.core.errors import Refusal
 
 
-def least_squares(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def least_squares_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return the rank of X that LinearRegression found, plus 1 for an intercept."""
     _refuse_positive(model)
     rank = getattr(model, "rank_", None)
     # For sparse X the solver does not report the rank.
     if rank is None:
-        rank = rank_of(_solver_rows(model, X, sample_weight))
+        rank = numerical_rank(_solver_rows(model, X, sample_weight))
     return float(rank) + bool(model.fit_intercept)
 
 
-def ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def ridge_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     r"""Return the sum of :math:`d_j^2/(d_j^2 + \alpha)` over the singular values d of X.
 
     An intercept adds 1.
@@ -37,19 +37,19 @@ def ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     )
 
 
-def lasso(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def lasso_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return the number of nonzero coefficients, plus 1 for an intercept (Zou et al., 2007)."""
     _refuse_positive(model)
     return float(np.count_nonzero(_coefficients(model))) + bool(model.fit_intercept)
 
 
-def elastic_net(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def elastic_net_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     """Return the degrees of freedom by the ridge formula, for columns with nonzero coefficients.
 
     An intercept adds 1.
     """
     _refuse_positive(model)
-    solver_rows = _solver_rows(model, X, sample_weight, averaged=True)[
+    solver_rows = _solver_rows(model, X, sample_weight, normalises_weights=True)[
         :, np.flatnonzero(_coefficients(model))
     ]
     # ElasticNet halves the squared error and divides it by the total weight (n by default).
@@ -57,7 +57,7 @@ def elastic_net(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     return _ridge_degrees_of_freedom(solver_rows, penalty) + bool(model.fit_intercept)
 
 
-def kernel_ridge(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
+def kernel_ridge_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
     r"""Return the trace of :math:`K (K + \alpha I)^{-1}`, with K the kernel matrix.
 
     There is no intercept.
@@ -82,25 +82,25 @@ def to_dense(X: Any) -> np.ndarray:
     return np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
 
 
-def rank_of(X: np.ndarray) -> int:
+def numerical_rank(X: np.ndarray) -> int:
     """Return the numerical rank of a matrix, which is 0 without rows or columns."""
     return int(np.linalg.matrix_rank(X)) if X.size else 0
 
 
 def _solver_rows(
-    model: Any, X: Any, weights: np.ndarray | None, averaged: bool = False
+    model: Any, X: Any, weights: np.ndarray | None, normalises_weights: bool = False
 ) -> np.ndarray:
     """Return the rows as a linear solver uses them: centred, and multiplied by root weights.
 
-    If `averaged` is True, the weights are scaled so that they sum to n.
+    If `normalises_weights` is True, the weights are scaled so that they sum to n.
     """
     rows = to_dense(X)
     if model.fit_intercept:
         rows = rows - np.average(rows, axis=0, weights=weights)
     if weights is None:
         return rows
-    scale = len(rows) / weights.sum() if averaged else 1.0
-    return rows * np.sqrt(weights * scale)[:, None]
+    weight_scale = len(rows) / weights.sum() if normalises_weights else 1.0
+    return rows * np.sqrt(weights * weight_scale)[:, None]
 
 
 def _ridge_degrees_of_freedom(solver_rows: np.ndarray, penalty: float) -> float:
@@ -115,11 +115,11 @@ def _sum_of_shrinkage_factors(
 ) -> float:
     """Return the sum of v / (v + penalty) over the eigenvalues v; without a penalty the rank."""
     if penalty == 0:
-        smallest_relative = (
+        relative_tolerance = (
             (largest_dimension * np.finfo(np.float64).eps) ** 2 if eigenvalues.size else 0.0
         )
         return float(
-            np.count_nonzero(eigenvalues > eigenvalues.max(initial=0.0) * smallest_relative)
+            np.count_nonzero(eigenvalues > eigenvalues.max(initial=0.0) * relative_tolerance)
         )
     return float((eigenvalues / (eigenvalues + penalty)).sum())
 

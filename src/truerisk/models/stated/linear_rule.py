@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.core.identity import entry_of
+from truerisk.core.identity import find_class_entry
 from truerisk.models.stated.freedom_of_regressions import to_dense
 from truerisk.models.stated.question import (
     ADVICE_HELD_OUT_ROWS,
@@ -58,7 +58,7 @@ def _rule_from_pairs(model: Any, X: Any, classes: np.ndarray | None) -> LinearRu
 
     With two classes the score is positive for the second one.
     """
-    if (reason := why_no_rule(model, [{"kernel": model.kernel}])) is not None:
+    if (reason := linear_rule_refusal(model, [{"kernel": model.kernel}])) is not None:
         raise Refusal(reason)
     rule = replace(_rule_from_coefficients(model, X, classes), pairs=True)
     if len(rule.codes) <= 2:
@@ -84,7 +84,7 @@ def _make_linear_rule(
     )
 
 
-def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | None:
+def linear_rule_refusal(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | None:
     """Return why the model gives no linear rule for some settings, or None if it may give one.
 
     Only classes of which it is known that their predictions follow from their coefficients are
@@ -92,7 +92,7 @@ def why_no_rule(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | No
     """
     if callable(getattr(learner, "linear_rule", None)) or is_search_by_best_estimator(learner):
         return None
-    formula = entry_of(learner, _LINEAR_RULE.formulas)
+    formula = find_class_entry(learner, _LINEAR_RULE.formulas)
     if formula is None:
         return _reason_without_rule(learner)
     for kernel in (setting["kernel"] for setting in settings if formula is _rule_from_pairs):
@@ -113,7 +113,9 @@ def _reason_without_rule(model: Any, *_: Any) -> str:
 
 _LINEAR_RULE = ModelQuantity[LinearRules](
     "linear_rule",
-    own=lambda model, X, classes: _make_linear_rule(model, X, classes, *model.linear_rule()),
+    call_own_method=lambda model, X, classes: _make_linear_rule(
+        model, X, classes, *model.linear_rule()
+    ),
     formulas={
         "sklearn.linear_model:LogisticRegression": _rule_from_coefficients,
         "sklearn.linear_model:LogisticRegressionCV": _rule_from_coefficients,
@@ -135,7 +137,7 @@ _LINEAR_RULE = ModelQuantity[LinearRules](
         "sklearn.linear_model:LassoLars": _rule_from_coefficients,
         "sklearn.linear_model:ElasticNet": _rule_from_coefficients,
     },
-    unknown=_reason_without_rule,
+    fallback=_reason_without_rule,
     rows=_rows_after_steps,
-    into_searches=True,
+    uses_best_estimator=True,
 )

@@ -13,10 +13,10 @@ from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.data.rows import column_names, n_columns
 
 # This is the maximum number of coefficients that the methods paragraph lists.
-MOST_COEFFICIENTS = 30
+MAX_COEFFICIENTS = 30
 
 
-def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, float]:
+def extract_coefficients(model: Any, X: Any, *, of_first_class: bool) -> dict[str, float]:
     """Return the intercept and coefficients, by name, of a model whose last step is linear.
 
     The result is empty if the last step is not linear or has too many coefficients.
@@ -28,8 +28,8 @@ def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, fl
     coef, intercept = (
         np.ravel(getattr(learner, f"{attribute}_", ())) for attribute in ("coef", "intercept")
     )
-    numbered_columns = [f"column {k}" for k in range(n_columns(X) or 0)]
-    names = [str(name) for name in column_names(X) or numbered_columns]
+    default_column_names = [f"column {k}" for k in range(n_columns(X) or 0)]
+    names = [str(name) for name in column_names(X) or default_column_names]
     try:
         names = (
             names if previous_steps is None else list(previous_steps.get_feature_names_out(names))
@@ -37,9 +37,9 @@ def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, fl
     # Some preceding step has no names for its outputs.
     except (AttributeError, ValueError):
         return {}
-    if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MOST_COEFFICIENTS:
+    if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MAX_COEFFICIENTS:
         return {}
-    scaler = scaler_of(model)
+    scaler = find_single_scaler(model)
     if scaler is not None and scaler.with_std:
         coef = coef / scaler.scale_
     if scaler is not None and scaler.with_mean:
@@ -49,7 +49,7 @@ def coefficients_of(model: Any, X: Any, *, of_first_class: bool) -> dict[str, fl
     return {formats.escape_and_truncate(name, 40): value for name, value in pairs}
 
 
-def scaler_of(model: Any) -> Any | None:
+def find_single_scaler(model: Any) -> Any | None:
     """Return the StandardScaler of a pipeline if it is the only step before the learner.
 
     Return None otherwise.
@@ -67,7 +67,7 @@ def model_with_nested_estimators(model: Any) -> list[Any]:
 PACKAGES = ("sksurv", "imblearn", "xgboost", "lightgbm", "catboost")
 
 
-def releases_of(model: Any) -> dict[str, str]:
+def package_versions(model: Any) -> dict[str, str]:
     """Return the versions of the packages, other than scikit-learn, from which the model comes."""
     package_names = [
         name
@@ -91,7 +91,7 @@ CLASS_WEIGHT_PARAMETERS = {
 """Names of estimators' parameters that weight classes, with the values that have no effect."""
 
 
-def rebalancing_of(model: Any) -> tuple[str, ...]:
+def describe_rebalancing(model: Any) -> tuple[str, ...]:
     """Describe each parameter or step of the model that reweights or resamples classes."""
     descriptions = [
         f"{name}={formats.escape_and_truncate(str(nested_estimator.get_params()[name]), 40)} of "
@@ -124,15 +124,15 @@ def is_rebalancing_calibrated(model: Any) -> bool:
     calibrated_descriptions = {
         description
         for nested_estimator in calibrators
-        for description in rebalancing_of(nested_estimator)
+        for description in describe_rebalancing(nested_estimator)
     }
-    return bool(calibrators) and calibrated_descriptions == {*rebalancing_of(model)}
+    return bool(calibrators) and calibrated_descriptions == {*describe_rebalancing(model)}
 
 
-def steps_of(model: Any) -> tuple[str, ...]:
+def step_class_names(model: Any) -> tuple[str, ...]:
     """Return the class names of the steps of a model, with the learner's last."""
     if is_a(model, PIPELINE):
-        return tuple(name for _, step in model.steps for name in steps_of(step))
+        return tuple(name for _, step in model.steps for name in step_class_names(step))
     # A step that is a string or None, such as "passthrough", does nothing.
     if model is None or isinstance(model, str):
         return () if model is None else (model,)
@@ -145,7 +145,7 @@ IMPUTERS = (
 )
 
 
-def imputes(model: Any) -> bool:
+def has_imputer(model: Any) -> bool:
     """Return True if the model or an estimator nested in it imputes missing values."""
     # The iterative imputer is experimental, so its class must not be imported before it is used.
     return any(

@@ -15,7 +15,7 @@ from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import (
     PIPELINE,
-    entry_of,
+    find_class_entry,
     has_original_methods,
     is_exactly,
     is_honest_search,
@@ -34,29 +34,29 @@ def rows_of_last_step(pipeline: Any, X: Any) -> Any:
 class ModelQuantity(Generic[Value]):
     """Quantity that can be computed for fitted models of several classes: a table of formulas.
 
-    `formulas` maps class names to functions. If a model has a method called `method`, that method
-    is used, through `own`. A pipeline has the value of its last step, for the rows that `rows`
-    returns. With `into_searches` a search has the value of its best model. For a model of a class
-    that is not in the table, including subclasses (`core/identity.py`), `unknown` computes the
-    value, or returns a sentence that says why the model is refused.
+    `formulas` maps class names to functions. If a model has a method called `method_name`, that
+    method is used, through `call_own_method`. A pipeline has the value of its last step, for the
+    rows that `rows` returns. With `uses_best_estimator` a search has the value of its best model.
+    For a model of a class that is not in the table, including subclasses (`core/identity.py`),
+    `fallback` computes the value, or returns a sentence that says why the model is refused.
     """
 
-    method: str
-    own: Callable[..., Value]
+    method_name: str
+    call_own_method: Callable[..., Value]
     formulas: Mapping[str, Callable[..., Value]]
-    unknown: Callable[..., Value | str]
+    fallback: Callable[..., Value | str]
     rows: Callable[[Any, Any], Any] = rows_of_last_step
-    into_searches: bool = False
+    uses_best_estimator: bool = False
 
     def __call__(self, model: Any, X: Any, *arguments: Any) -> Value:
         """Return the quantity by the model's own method, or else by the formula for its class."""
-        if callable(getattr(model, self.method, None)):
-            return self.own(model, X, *arguments)
+        if callable(getattr(model, self.method_name, None)):
+            return self.call_own_method(model, X, *arguments)
         if is_exactly(model, PIPELINE):
             return self(model[-1], self.rows(model, X), *arguments)
-        if self.into_searches and predicts_with_best_estimator(model):
+        if self.uses_best_estimator and predicts_with_best_estimator(model):
             return self(model.best_estimator_, X, *arguments)
-        value = (entry_of(model, self.formulas) or self.unknown)(model, X, *arguments)
+        value = (find_class_entry(model, self.formulas) or self.fallback)(model, X, *arguments)
         if isinstance(value, str):
             raise Refusal(value)
         return value
@@ -93,16 +93,16 @@ def predicts_with_best_estimator(model: Any) -> bool:
     )
 
 
-def rows_behind(model: Any, X: Any, n_rows: int) -> np.ndarray:
+def count_supporting_rows(model: Any, X: Any, n_rows: int) -> np.ndarray:
     r"""Return for each row x the number of training rows from which :math:`\hat p_x` is computed.
 
     These training rows are, for nearest neighbours, the neighbours with a positive weight; for a
     tree, the rows of the leaf; for `IntervalClassifier`, the rows of the interval. A pipeline has
     the numbers of its last step, a search those of its best model. A model of any other class,
-    including subclasses, can define a method ``rows_behind(X)``. Without it, all `n_rows` rows of
-    the fit are assumed, as for a rule with global parameters.
+    including subclasses, can define a method ``rows_behind(X)``. Without it, all `n_rows`
+    rows of the fit are assumed, as for a rule with global parameters.
     """
-    return _ROWS_BEHIND(model, X, n_rows)
+    return _SUPPORTING_ROWS(model, X, n_rows)
 
 
 def _count_in_radius(model: Any, X: Any, n_rows: int) -> np.ndarray:
@@ -129,9 +129,9 @@ def _count_in_leaf(model: Any, X: Any, n_rows: int) -> np.ndarray:
     return model.tree_.n_node_samples[model.apply(X)]
 
 
-_ROWS_BEHIND = ModelQuantity[np.ndarray](
+_SUPPORTING_ROWS = ModelQuantity[np.ndarray](
     "rows_behind",
-    own=lambda model, X, _: np.asarray(model.rows_behind(X)),
+    call_own_method=lambda model, X, _: np.asarray(model.rows_behind(X)),
     formulas={
         "sklearn.neighbors:KNeighborsClassifier": lambda m, X, _: _count_weighted_neighbours(
             m, m.kneighbors(X)[0]
@@ -143,6 +143,6 @@ _ROWS_BEHIND = ModelQuantity[np.ndarray](
             model.counts_.sum(axis=1)[model.apply(X)]
         ),
     },
-    unknown=lambda _, X, n_rows: np.full(X.shape[0] if hasattr(X, "shape") else len(X), n_rows),
-    into_searches=True,
+    fallback=lambda _, X, n_rows: np.full(X.shape[0] if hasattr(X, "shape") else len(X), n_rows),
+    uses_best_estimator=True,
 )

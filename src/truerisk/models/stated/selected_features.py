@@ -19,11 +19,11 @@ import numpy as np
 from sklearn.base import clone
 
 from truerisk.core.errors import Refusal
-from truerisk.core.identity import PIPELINE, entry_of, is_a
+from truerisk.core.identity import PIPELINE, find_class_entry, is_a
 from truerisk.data.rows import n_columns
 from truerisk.models.stated.question import predicts_with_best_estimator
 
-Origins = list[int]
+ColumnOrigins = list[int]
 """Origin of every column of a transformed table: the position in X of the column it comes from."""
 
 
@@ -68,17 +68,17 @@ def n_features_before_learner(model: Any, X: Any, y: Any) -> int | None:
     return largest_n_columns
 
 
-def _origins_used(model: Any, origins: Origins) -> Origins:
+def _origins_used(model: Any, origins: ColumnOrigins) -> ColumnOrigins:
     if predicts_with_best_estimator(model):
         return _origins_used(model.best_estimator_, origins)
     if is_a(model, PIPELINE):
-        return _origins_used(model.steps[-1][1], _origins_after(model[:-1], origins))
-    inner_models = entry_of(model, WRAPPED_MODELS)
-    if inner_models is not None:
+        return _origins_used(model.steps[-1][1], _origins_after_step(model[:-1], origins))
+    get_inner_models = find_class_entry(model, WRAPPED_MODEL_GETTERS)
+    if get_inner_models is not None:
         return sorted(
             {
                 origin
-                for inner_model in inner_models(model)
+                for inner_model in get_inner_models(model)
                 for origin in _origins_used(inner_model, origins)
             }
         )
@@ -107,15 +107,15 @@ def _columns_with_weight(model: Any) -> np.ndarray | None:
     return None
 
 
-def _origins_after(step: Any, origins: Origins) -> Origins:
+def _origins_after_step(step: Any, origins: ColumnOrigins) -> ColumnOrigins:
     """Return the origins in X of the columns that a step produces."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return origins
     if is_a(step, PIPELINE):
         for _, inner_step in step.steps:
-            origins = _origins_after(inner_step, origins)
+            origins = _origins_after_step(inner_step, origins)
         return origins
-    origin_formula = entry_of(step, ORIGIN_FORMULAS)
+    origin_formula = find_class_entry(step, ORIGIN_FORMULAS)
     if origin_formula is not None:
         return origin_formula(step, origins)
     if hasattr(step, "get_support"):
@@ -128,7 +128,7 @@ def _origins_after(step: Any, origins: Origins) -> Origins:
     )
 
 
-def _origins_in_mask(model: Any, origins: Origins, mask: np.ndarray) -> Origins:
+def _origins_in_mask(model: Any, origins: ColumnOrigins, mask: np.ndarray) -> ColumnOrigins:
     if len(mask) != len(origins):
         raise Refusal(
             f"{type(model).__name__} speaks of {len(mask)} columns and was given {len(origins)}: "
@@ -139,7 +139,7 @@ def _origins_in_mask(model: Any, origins: Origins, mask: np.ndarray) -> Origins:
     ]
 
 
-def _origins_of_encoder(encoder: Any, origins: Origins) -> Origins:
+def _origins_of_encoder(encoder: Any, origins: ColumnOrigins) -> ColumnOrigins:
     """Return the origins of a one-hot encoder's columns: one per category that is kept.
 
     Dropped categories have no column, and rare categories share one column.
@@ -160,7 +160,7 @@ def _origins_of_encoder(encoder: Any, origins: Origins) -> Origins:
     return list(chain.from_iterable(origins_by_column))
 
 
-def _origins_of_imputer(imputer: Any, origins: Origins) -> Origins:
+def _origins_of_imputer(imputer: Any, origins: ColumnOrigins) -> ColumnOrigins:
     """Return the origins of an imputer's columns.
 
     An imputer drops empty columns and may append missing-value indicators.
@@ -178,7 +178,7 @@ def _origins_of_imputer(imputer: Any, origins: Origins) -> Origins:
     return kept_origins + [origins[j] for j in indicator_columns]
 
 
-def _origins_of_function(step: Any, origins: Origins) -> Origins:
+def _origins_of_function(step: Any, origins: ColumnOrigins) -> ColumnOrigins:
     """Return the origins of a FunctionTransformer's columns, which must be those of its input."""
     if step.func is None or step.feature_names_out == "one-to-one":
         return origins
@@ -186,17 +186,17 @@ def _origins_of_function(step: Any, origins: Origins) -> Origins:
 
 
 def _origins_of_transformers(
-    steps_with_columns: Iterable[tuple[Any, Sequence[int]]], origins: Origins
-) -> Origins:
+    steps_with_columns: Iterable[tuple[Any, Sequence[int]]], origins: ColumnOrigins
+) -> ColumnOrigins:
     origins_by_step = (
-        _origins_after(step, [origins[j] for j in columns])
+        _origins_after_step(step, [origins[j] for j in columns])
         for step, columns in steps_with_columns
         if not (isinstance(step, str) and step == "drop")
     )
     return list(chain.from_iterable(origins_by_step))
 
 
-def _origins_of_column_transformer(step: Any, origins: Origins) -> Origins:
+def _origins_of_column_transformer(step: Any, origins: ColumnOrigins) -> ColumnOrigins:
     position_of_name = {name: j for j, name in enumerate(getattr(step, "feature_names_in_", ()))}
     # scikit-learn 1.6 warns when the specification of the remainder is read.
     with warnings.catch_warnings():
@@ -231,30 +231,30 @@ def _selected_positions(selector: Any, position_of_name: Mapping[str, int], n: i
     ]
 
 
-def _origins_of_union(step: Any, origins: Origins) -> Origins:
+def _origins_of_union(step: Any, origins: ColumnOrigins) -> ColumnOrigins:
     columns = range(len(origins))
     return _origins_of_transformers(
         ((transformer, columns) for _, transformer in step.transformer_list), origins
     )
 
 
-def _wrapped_estimator(name: str) -> Callable[[Any], list[Any]]:
+def _wrapped_estimator_getter(name: str) -> Callable[[Any], list[Any]]:
     return lambda model: [getattr(model, name)]
 
 
-WRAPPED_MODELS: Mapping[str, Callable[[Any], list[Any]]] = {
+WRAPPED_MODEL_GETTERS: Mapping[str, Callable[[Any], list[Any]]] = {
     "sklearn.calibration:CalibratedClassifierCV": lambda model: [
         calibrated.estimator for calibrated in model.calibrated_classifiers_
     ],
-    "sklearn.compose:TransformedTargetRegressor": _wrapped_estimator("regressor_"),
+    "sklearn.compose:TransformedTargetRegressor": _wrapped_estimator_getter("regressor_"),
     "sklearn.ensemble:VotingClassifier": lambda model: list(model.estimators_),
     "sklearn.ensemble:VotingRegressor": lambda model: list(model.estimators_),
-    "sklearn.model_selection:FixedThresholdClassifier": _wrapped_estimator("estimator_"),
-    "sklearn.model_selection:TunedThresholdClassifierCV": _wrapped_estimator("estimator_"),
-    "truerisk.models.early_stopping:EarlyStopping": _wrapped_estimator("estimator_"),
+    "sklearn.model_selection:FixedThresholdClassifier": _wrapped_estimator_getter("estimator_"),
+    "sklearn.model_selection:TunedThresholdClassifierCV": _wrapped_estimator_getter("estimator_"),
+    "truerisk.models.early_stopping:EarlyStopping": _wrapped_estimator_getter("estimator_"),
 }
 
-ORIGIN_FORMULAS: Mapping[str, Callable[[Any, Origins], Origins]] = {
+ORIGIN_FORMULAS: Mapping[str, Callable[[Any, ColumnOrigins], ColumnOrigins]] = {
     "sklearn.preprocessing:OneHotEncoder": _origins_of_encoder,
     "sklearn.preprocessing:FunctionTransformer": _origins_of_function,
     "sklearn.impute:SimpleImputer": _origins_of_imputer,

@@ -25,17 +25,19 @@ import numpy as np
 from scipy.special import expit
 
 from truerisk.core.errors import Refusal
-from truerisk.models.stated.degrees_of_freedom import penalties
+from truerisk.models.stated.degrees_of_freedom import penalty_weights
 from truerisk.models.stated.freedom_of_regressions import to_dense
 from truerisk.models.stated.question import ModelQuantity
 
 # One minus the leverage of a row must exceed this value.
 # A row that alone determines a coefficient (its leverage is 1) cannot be left out.
-LEAST_COMPLEMENT_OF_LEVERAGE = 1e-10
-_ADVICE = "use a method that holds rows out, such as 'loo' or '10-fold'."
+MIN_ONE_MINUS_LEVERAGE = 1e-10
+_HELD_OUT_ROWS_ADVICE = "use a method that holds rows out, such as 'loo' or '10-fold'."
 
 
-def taken_out(model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None) -> np.ndarray:
+def predict_leave_one_out(
+    model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None
+) -> np.ndarray:
     """Return every training row's leave-one-out log-odds (of the second class) or prediction.
 
     A pipeline has the score of its last step, while its other steps stay as they were fitted on all
@@ -92,7 +94,7 @@ def leave_one_out_predictions(
     )
 
 
-def row_variances(X: Any, weights: np.ndarray) -> np.ndarray:
+def weighted_column_variances(X: Any, weights: np.ndarray) -> np.ndarray:
     """Return the weighted variance of every column of X."""
     weight_shares = weights / weights.sum()
     column_means = weight_shares @ X
@@ -118,7 +120,7 @@ def _leave_one_out_scores(
         intercept_leverage = np.full(len(X), 1 / total_curvature)
     leverage = intercept_leverage + _quadratic_forms(X, loss_curvature, penalty_curvature)
     one_minus_leverage = 1 - leverage * loss_curvature
-    bad_rows = np.flatnonzero(one_minus_leverage < LEAST_COMPLEMENT_OF_LEVERAGE)
+    bad_rows = np.flatnonzero(one_minus_leverage < MIN_ONE_MINUS_LEVERAGE)
     if len(bad_rows):
         raise ValueError(
             f"row {bad_rows[0]} alone decides a coefficient (its leverage is 1): there is no fit "
@@ -166,12 +168,12 @@ def _invert_information(information: np.ndarray) -> np.ndarray:
     return np.linalg.inv(information)
 
 
-def _logistic_without_rows(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
+def _logistic_loo(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     _refuse_multiclass(model)
     if model.class_weight is not None or model.solver == "liblinear":
         parameter = "class_weight" if model.class_weight is not None else "solver='liblinear'"
-        raise Refusal(f"LogisticRegression with {parameter} is not stated: {_ADVICE}")
-    l1_penalty, l2_penalty = penalties(model)
+        raise Refusal(f"LogisticRegression with {parameter} is not stated: {_HELD_OUT_ROWS_ADVICE}")
+    l1_penalty, l2_penalty = penalty_weights(model)
     coefficients = model.coef_[0]
     used_columns = np.flatnonzero(coefficients) if l1_penalty > 0 else np.arange(len(coefficients))
     rows = to_dense(X)[:, used_columns]
@@ -187,16 +189,18 @@ def _logistic_without_rows(model: Any, X: Any, y: np.ndarray, weights: np.ndarra
     )
 
 
-def _logistic_path_without_rows(
-    model: Any, X: Any, y: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
+def _logistic_path_loo(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     _refuse_multiclass(model)
     coefficients = model.coef_[0]
     used_columns = (
         np.flatnonzero(coefficients) if model.l1_ratio > 0 else np.arange(len(coefficients))
     )
     rows = to_dense(X[:, used_columns] if hasattr(X, "tocsc") else np.asarray(X)[:, used_columns])
-    variances = row_variances(rows, weights) if model.standardize else np.ones(len(used_columns))
+    variances = (
+        weighted_column_variances(rows, weights)
+        if model.standardize
+        else np.ones(len(used_columns))
+    )
     penalty_curvature = weights.sum() * model.lambda_ * (1 - model.l1_ratio) * variances
     is_second_class = (y == model.classes_[1]).astype(np.float64)
     return leave_one_out_log_odds(
@@ -204,18 +208,16 @@ def _logistic_path_without_rows(
     )
 
 
-def _ridge_classifier_without_rows(
-    model: Any, X: Any, y: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
+def _ridge_classifier_loo(model: Any, X: Any, y: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return leave-one-out scores of a RidgeClassifier, a linear fit to the codes −1 and 1."""
     _refuse_positive(model)
     _refuse_multiclass(model)
     if model.class_weight is not None:
-        raise Refusal(f"RidgeClassifier with class_weight is not stated: {_ADVICE}")
-    return _linear_fit_without_rows(model, X, np.where(y == model.classes_[1], 1.0, -1.0), weights)
+        raise Refusal(f"RidgeClassifier with class_weight is not stated: {_HELD_OUT_ROWS_ADVICE}")
+    return _linear_fit_loo(model, X, np.where(y == model.classes_[1], 1.0, -1.0), weights)
 
 
-def _linear_fit_without_rows(
+def _linear_fit_loo(
     model: Any, X: Any, y: np.ndarray, weights: np.ndarray, *, selects: bool = False
 ) -> np.ndarray:
     """Return leave-one-out predictions of a linear least-squares fit.
@@ -225,11 +227,13 @@ def _linear_fit_without_rows(
     _refuse_positive(model)
     coefficients = np.asarray(model.coef_)
     if y.ndim > 1 or (coefficients.ndim > 1 and len(coefficients) > 1):
-        raise Refusal(f"{type(model).__name__} of several targets is not stated: {_ADVICE}")
+        raise Refusal(
+            f"{type(model).__name__} of several targets is not stated: {_HELD_OUT_ROWS_ADVICE}"
+        )
     coefficients = coefficients.ravel()
     alpha = np.ravel(getattr(model, "alpha", 0.0))
     if len(alpha) != 1:
-        raise Refusal(f"one penalty per target is not stated: {_ADVICE}")
+        raise Refusal(f"one penalty per target is not stated: {_HELD_OUT_ROWS_ADVICE}")
     penalty = len(y) * float(alpha[0]) * (1 - float(model.l1_ratio)) if selects else float(alpha[0])
     used_columns = np.flatnonzero(coefficients) if selects else np.arange(len(coefficients))
     rows, penalty_curvature = to_dense(X), np.full(len(used_columns), penalty)
@@ -245,35 +249,37 @@ def _linear_fit_without_rows(
 
 def _refuse_positive(model: Any) -> None:
     if getattr(model, "positive", False):
-        raise Refusal(f"{type(model).__name__}(positive=True) is not stated: {_ADVICE}")
+        raise Refusal(
+            f"{type(model).__name__}(positive=True) is not stated: {_HELD_OUT_ROWS_ADVICE}"
+        )
 
 
 def _refuse_multiclass(model: Any) -> None:
     if len(model.classes_) != 2:
         raise Refusal(
             f"taking a row out of {type(model).__name__} is stated for two classes, and it was "
-            f"fitted on {len(model.classes_)}: {_ADVICE}"
+            f"fitted on {len(model.classes_)}: {_HELD_OUT_ROWS_ADVICE}"
         )
 
 
 def _reason_without_formula(model: Any, *_: Any) -> str:
     return (
         f"no formula is known for taking a row out of a fitted {type(model).__name__}: give "
-        f"it a method taken_out(X, y), or {_ADVICE}"
+        f"it a method taken_out(X, y), or {_HELD_OUT_ROWS_ADVICE}"
     )
 
 
 _LEAVE_ONE_OUT_SCORES = ModelQuantity[np.ndarray](
     "taken_out",
-    own=lambda model, X, y, _: np.asarray(model.taken_out(X, y), dtype=np.float64),
+    call_own_method=lambda model, X, y, _: np.asarray(model.taken_out(X, y), dtype=np.float64),
     formulas={
-        "sklearn.linear_model:LogisticRegression": _logistic_without_rows,
-        "truerisk.models.logistic_path:LogisticPath": _logistic_path_without_rows,
-        "sklearn.linear_model:LinearRegression": _linear_fit_without_rows,
-        "sklearn.linear_model:Ridge": _linear_fit_without_rows,
-        "sklearn.linear_model:RidgeClassifier": _ridge_classifier_without_rows,
-        "sklearn.linear_model:Lasso": partial(_linear_fit_without_rows, selects=True),
-        "sklearn.linear_model:ElasticNet": partial(_linear_fit_without_rows, selects=True),
+        "sklearn.linear_model:LogisticRegression": _logistic_loo,
+        "truerisk.models.logistic_path:LogisticPath": _logistic_path_loo,
+        "sklearn.linear_model:LinearRegression": _linear_fit_loo,
+        "sklearn.linear_model:Ridge": _linear_fit_loo,
+        "sklearn.linear_model:RidgeClassifier": _ridge_classifier_loo,
+        "sklearn.linear_model:Lasso": partial(_linear_fit_loo, selects=True),
+        "sklearn.linear_model:ElasticNet": partial(_linear_fit_loo, selects=True),
     },
-    unknown=_reason_without_formula,
+    fallback=_reason_without_formula,
 )

@@ -10,20 +10,21 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.plan.blocks import ALL, Blocks, RowSets, positions_of_numbers, select_lists
-from truerisk.plan.extra import ExtraAnswers, Gathered
+from truerisk.plan.blocks import ALL, Blocks, RowSets, find_positions, select_lists
+from truerisk.plan.extra import ExtraAnswers, ExtraCollector
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 
 @frozen(eq=False)
 class Counted(Flips):
-    """Request for class counts in the test sets `counted` (ascending), with changed labels.
+    """Request for class counts in some test sets, with changed labels.
 
-    The labels that some fits get in place of the rows' own labels are held as in `Flips`.
+    `counted_test_sets` holds the numbers of these test sets, in ascending order. The labels that
+    some fits get in place of the rows' own labels are held as in `Flips`.
     """
 
-    counted: np.ndarray
+    counted_test_sets: np.ndarray
 
     @property
     @override
@@ -34,45 +35,45 @@ class Counted(Flips):
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
         label_flips = Flips(self.fit, self.row, self.code).select(questions, fits)
-        counted_test_sets = positions_of_numbers(self.counted, questions)
+        counted_test_sets = find_positions(self.counted_test_sets, questions)
         if counted_test_sets is None:
             return label_flips
         return Counted(label_flips.fit, label_flips.row, label_flips.code, counted_test_sets)
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
-        return {**super().arrays(), "counted": self.counted}
+        return {**super().arrays(), "counted": self.counted_test_sets}
 
     @classmethod
     @override
-    def read(cls, arrays: Mapping[str, np.ndarray]) -> Counted:
-        label_flips = Flips.read(arrays)
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Counted:
+        label_flips = Flips.from_arrays(arrays)
         return Counted(
             label_flips.fit, label_flips.row, label_flips.code, arrays["counted"].astype(np.int32)
         )
 
     @override
-    def shifted(self, n_fits: int, n_questions: int) -> Any:
-        label_flips = super().shifted(n_fits, n_questions)
-        counted_test_sets = (self.counted + n_questions).astype(np.int32)
+    def shift_numbers(self, n_fits: int, n_questions: int) -> Any:
+        label_flips = super().shift_numbers(n_fits, n_questions)
+        counted_test_sets = (self.counted_test_sets + n_questions).astype(np.int32)
         return Counted(label_flips.fit, label_flips.row, label_flips.code, counted_test_sets)
 
     @override
-    def joined(self, others: Sequence[Any]) -> Any:
-        label_flips = super().joined(others)
+    def join(self, others: Sequence[Any]) -> Any:
+        label_flips = super().join(others)
         counted_test_sets = np.concatenate(
-            [self.counted, *(other_request.counted for other_request in others)]
+            [self.counted_test_sets, *(other_request.counted_test_sets for other_request in others)]
         )
         return Counted(label_flips.fit, label_flips.row, label_flips.code, counted_test_sets)
 
     @override
-    def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredCounts:
+    def make_collector(self, plan: Plan, n_candidates: int, n_classes: int) -> CountCollector:
         shape = n_candidates, int(counted_offsets(plan)[-1]), n_classes
-        return GatheredCounts(plan, np.full(shape, np.nan))
+        return CountCollector(plan, np.full(shape, np.nan))
 
 
 @frozen(eq=False)
-class Counts(ExtraAnswers):
+class ClassCounts(ExtraAnswers):
     """Numbers of training rows of each class on which predictions are based.
 
     `values[c, t]` belongs to candidate c and position t of the test sets with counts.
@@ -81,22 +82,22 @@ class Counts(ExtraAnswers):
     values: np.ndarray
 
     @override
-    def select(self, plan: Plan, questions: np.ndarray) -> Counts | None:
-        counted_test_sets = questions_counted(plan)
+    def select(self, plan: Plan, questions: np.ndarray) -> ClassCounts | None:
+        counted_test_sets = find_counted_test_sets(plan)
         count_positions = np.searchsorted(
             counted_test_sets, questions[np.isin(questions, counted_test_sets)]
         )
         if not len(count_positions):
             return None
-        return Counts(self.values[:, select_lists(counted_offsets(plan), count_positions)[1]])
+        return ClassCounts(self.values[:, select_lists(counted_offsets(plan), count_positions)[1]])
 
     @override
-    def joined(self, others: Sequence[tuple[int, Any]]) -> Counts:
-        return Counts(np.concatenate([self.values, *(counts.values for _, counts in others)]))
+    def join(self, others: Sequence[tuple[int, Any]]) -> ClassCounts:
+        return ClassCounts(np.concatenate([self.values, *(counts.values for _, counts in others)]))
 
 
 @frozen(eq=False)
-class GatheredCounts(Gathered):
+class CountCollector(ExtraCollector):
     """Collector of the class counts of a plan, fit by fit."""
 
     plan: Plan
@@ -108,46 +109,46 @@ class GatheredCounts(Gathered):
         return counted_offsets(self.plan)
 
     @cached_property
-    def counted_questions(self) -> np.ndarray:
+    def counted_test_sets(self) -> np.ndarray:
         """Numbers of the test sets for which counts are requested."""
-        return questions_counted(self.plan)
+        return find_counted_test_sets(self.plan)
 
     @cached_property
     def fits(self) -> frozenset[int]:
         """Numbers of the fits that have a test set with counts."""
-        return frozenset(self.plan.fit[self.counted_questions].tolist())
+        return frozenset(self.plan.fit[self.counted_test_sets].tolist())
 
     @override
-    def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
-        fit_test_sets = self.counted_questions[self.plan.fit[self.counted_questions] == fit]
+    def store_results(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
+        fit_test_sets = self.counted_test_sets[self.plan.fit[self.counted_test_sets] == fit]
         for test_set, counts in zip(fit_test_sets, facts["counts"], strict=True):
-            self.count(int(test_set), line, counts)
+            self.store_counts(int(test_set), line, counts)
 
-    def count(self, test_set: int, value_rows: Any, counts: np.ndarray) -> None:
+    def store_counts(self, test_set: int, value_rows: Any, counts: np.ndarray) -> None:
         """Store the numbers of training rows of each class for a test set, if it requests them."""
-        for count_position in np.flatnonzero(self.counted_questions == test_set):
+        for count_position in np.flatnonzero(self.counted_test_sets == test_set):
             self.values[value_rows, slice(*self.offsets[count_position : count_position + 2])] = (
                 counts
             )
 
     @override
-    def finished(self) -> Counts:
-        return Counts(self.values)
+    def to_answers(self) -> ClassCounts:
+        return ClassCounts(self.values)
 
 
-def questions_counted(plan: Plan) -> np.ndarray:
+def find_counted_test_sets(plan: Plan) -> np.ndarray:
     """Return the numbers, ascending, of the test sets of a plan for which counts are requested."""
     count_request = Counted.from_holder(plan)
-    return np.empty(0, dtype=np.int32) if count_request is None else count_request.counted
+    return np.empty(0, dtype=np.int32) if count_request is None else count_request.counted_test_sets
 
 
 def counted_offsets(plan: Plan) -> np.ndarray:
     """Return the start of each test set's counts in the flat list of all requested counts."""
-    test_sizes = plan.test_sizes[questions_counted(plan)]
+    test_sizes = plan.test_sizes[find_counted_test_sets(plan)]
     return np.concatenate([[0], np.cumsum(test_sizes)]).astype(np.int64)
 
 
-def flip_each(codes: np.ndarray) -> Plan:
+def plan_label_flips(codes: np.ndarray) -> Plan:
     """Plan one fit with all labels unchanged, and one fit per row with the row's label changed.
 
     The first fit is tested on all rows, with counts. Fit i + 1 gets the label `codes[i]` for row i

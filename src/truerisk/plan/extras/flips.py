@@ -30,8 +30,10 @@ class Flips(Extra):
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Flips:
         is_selected = np.isin(self.fit, fits)
-        new_fit = np.searchsorted(fits, self.fit[is_selected]).astype(np.int32)
-        return replace(self, fit=new_fit, row=self.row[is_selected], code=self.code[is_selected])
+        new_fit_numbers = np.searchsorted(fits, self.fit[is_selected]).astype(np.int32)
+        return replace(
+            self, fit=new_fit_numbers, row=self.row[is_selected], code=self.code[is_selected]
+        )
 
     @override
     def arrays(self) -> dict[str, np.ndarray]:
@@ -39,15 +41,15 @@ class Flips(Extra):
 
     @classmethod
     @override
-    def read(cls, arrays: Mapping[str, np.ndarray]) -> Flips:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Flips:
         return Flips(*(arrays[f"flips.{name}"].astype(np.int32) for name in ("fit", "row", "code")))
 
     @override
-    def shifted(self, n_fits: int, n_questions: int) -> Any:
+    def shift_numbers(self, n_fits: int, n_questions: int) -> Any:
         return replace(self, fit=(self.fit + n_fits).astype(np.int32))
 
     @override
-    def joined(self, others: Sequence[Flips]) -> Any:
+    def join(self, others: Sequence[Flips]) -> Any:
         all_requests = [self, *others]
         return replace(
             self,
@@ -57,7 +59,7 @@ class Flips(Extra):
         )
 
     @override
-    def within(self, rows: np.ndarray) -> Flips:
+    def map_to_rows(self, rows: np.ndarray) -> Flips:
         return replace(self, row=rows[self.row])
 
     @override
@@ -80,7 +82,7 @@ class Flips(Extra):
         return labels
 
 
-def flips_of(plan: Any, fit: int) -> tuple[np.ndarray, np.ndarray]:
+def get_label_flips(plan: Any, fit: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the rows whose labels are changed in a fit of a plan, and their new codes."""
     label_flips = Flips.from_holder(plan)
     if label_flips is None:

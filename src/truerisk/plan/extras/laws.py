@@ -40,7 +40,7 @@ class Laws(Extra):
     kind: np.ndarray
     size: np.ndarray
 
-    draws = True
+    draws_training_sets = True
 
     def __iter__(self) -> Iterator[tuple[int, SampleDistribution]]:
         """Yield every fit whose training set is drawn, ascending, with its distribution."""
@@ -58,9 +58,9 @@ class Laws(Extra):
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Laws | None:
         is_selected = np.isin(self.fit, fits)
-        new_fit = np.searchsorted(fits, self.fit[is_selected]).astype(np.int32)
+        new_fit_numbers = np.searchsorted(fits, self.fit[is_selected]).astype(np.int32)
         return (
-            Laws(new_fit, self.kind[is_selected], self.size[is_selected])
+            Laws(new_fit_numbers, self.kind[is_selected], self.size[is_selected])
             if is_selected.any()
             else None
         )
@@ -71,16 +71,16 @@ class Laws(Extra):
 
     @classmethod
     @override
-    def read(cls, arrays: Mapping[str, np.ndarray]) -> Laws:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Laws:
         fits, kinds, sizes = (arrays[f"laws.{name}"] for name in ("fit", "kind", "size"))
         return cls(fits.astype(np.int32), kinds.astype(np.int8), sizes.astype(np.int32))
 
     @override
-    def shifted(self, n_fits: int, n_questions: int) -> Laws:
+    def shift_numbers(self, n_fits: int, n_questions: int) -> Laws:
         return Laws((self.fit + n_fits).astype(np.int32), self.kind, self.size)
 
     @override
-    def joined(self, others: Sequence[Laws]) -> Laws:
+    def join(self, others: Sequence[Laws]) -> Laws:
         all_requests = [self, *others]
         return Laws(
             np.concatenate([law_request.fit for law_request in all_requests]),
@@ -101,7 +101,7 @@ class Laws(Extra):
         return sizes
 
     @override
-    def without_row(self, fit: np.ndarray) -> np.ndarray:
+    def is_row_left_out(self, fit: np.ndarray) -> np.ndarray:
         return np.isin(fit, self.fit)
 
 
@@ -121,24 +121,24 @@ def distribution_of_fit(plan: Plan, fit: int) -> SampleDistribution | None:
     )
 
 
-def draw_every(n_rows: int, distribution_name: str, sample_size: int) -> Plan:
+def plan_all_draws(n_rows: int, distribution_name: str, sample_size: int) -> Plan:
     """Plan one fit that stands for every training set that can be drawn from a distribution.
 
     Its result for a row is the mean loss over the training sets without that row.
 
-    >>> distribution_of_fit(draw_every(5, "subsets", 3), 0)
+    >>> distribution_of_fit(plan_all_draws(5, "subsets", 3), 0)
     SampleDistribution(kind='subsets', size=3)
     """
-    fit_zero = np.zeros(1, np.int32)
+    zero_array = np.zeros(1, np.int32)
     no_removed_blocks = np.empty(0, np.int32), np.zeros(2, np.int64)
     return Plan.from_folds(
         n_rows=n_rows,
         blocks=Blocks(np.arange(n_rows, dtype=np.int32), np.array([0, n_rows])),
         train=RowSets(np.full(1, ALL, np.int32), *no_removed_blocks),
-        test=RowSets(fit_zero, *no_removed_blocks),
-        fit=fit_zero,
+        test=RowSets(zero_array, *no_removed_blocks),
+        fit=zero_array,
         extra=Laws(
-            fit_zero,
+            zero_array,
             np.array([DISTRIBUTION_NAMES.index(distribution_name)], np.int8),
             np.array([sample_size], np.int32),
         ),

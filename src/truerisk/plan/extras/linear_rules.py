@@ -139,7 +139,7 @@ class LinearRules:
         return self.rows is other.rows or _are_equal_tables(self.rows, other.rows)
 
 
-def gathered(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
+def merge_linear_rules(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
     """Join linear rules into few blocks, so that equal training rows are stored only once."""
     groups: list[list[LinearRules]] = []
     for rule in sorted(

@@ -10,9 +10,9 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.plan.blocks import positions_of_numbers
-from truerisk.plan.extra import Extra, ExtraAnswers, Gathered, concatenate_given
-from truerisk.plan.extras.linear_rules import LinearRules, gathered
+from truerisk.plan.blocks import find_positions
+from truerisk.plan.extra import Extra, ExtraAnswers, ExtraCollector, concatenate_non_none
+from truerisk.plan.extras.linear_rules import LinearRules, merge_linear_rules
 from truerisk.plan.plan import Plan
 
 REFUSALS_BY_FACT = {
@@ -40,8 +40,8 @@ class ModelFacts(Extra):
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> ModelFacts | None:
         freedom, rules = (
-            positions_of_numbers(questions_of_kind, questions)
-            for questions_of_kind in (self.freedom, self.rules)
+            find_positions(requested_test_sets, questions)
+            for requested_test_sets in (self.freedom, self.rules)
         )
         return None if freedom is None and rules is None else ModelFacts(freedom, rules)
 
@@ -52,35 +52,38 @@ class ModelFacts(Extra):
 
     @classmethod
     @override
-    def read(cls, arrays: Mapping[str, np.ndarray]) -> ModelFacts:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> ModelFacts:
         return cls(
             **{name: arrays[name].astype(np.int32) for name in REFUSALS_BY_FACT if name in arrays}
         )
 
     @override
-    def shifted(self, n_fits: int, n_questions: int) -> ModelFacts:
+    def shift_numbers(self, n_fits: int, n_questions: int) -> ModelFacts:
         shifted = {name: array + n_questions for name, array in self.arrays().items()}
         return ModelFacts(**{name: array.astype(np.int32) for name, array in shifted.items()})
 
     @override
-    def joined(self, others: Sequence[ModelFacts]) -> ModelFacts:
+    def join(self, others: Sequence[ModelFacts]) -> ModelFacts:
         all_requests = [self, *others]
         return ModelFacts(
-            concatenate_given([facts_request.freedom for facts_request in all_requests]),
-            concatenate_given([facts_request.rules for facts_request in all_requests]),
+            concatenate_non_none([facts_request.freedom for facts_request in all_requests]),
+            concatenate_non_none([facts_request.rules for facts_request in all_requests]),
         )
 
     @override
-    def gather(self, plan: Plan, n_candidates: int, n_classes: int) -> GatheredFacts:
+    def make_collector(self, plan: Plan, n_candidates: int, n_classes: int) -> FactCollector:
         has_freedom = self.freedom is not None
-        table = np.full((n_candidates, plan.n_fits), np.nan) if has_freedom else None
-        return GatheredFacts(
-            fits_with_freedom(plan), fits_with_rules(plan), table, self.rules is not None
+        degrees_of_freedom = np.full((n_candidates, plan.n_fits), np.nan) if has_freedom else None
+        return FactCollector(
+            fits_with_freedom(plan),
+            fits_with_rules(plan),
+            degrees_of_freedom,
+            self.rules is not None,
         )
 
 
 @frozen(eq=False)
-class Facts(ExtraAnswers):
+class ModelFactResults(ExtraAnswers):
     """Degrees of freedom and linear rules of fitted models.
 
     `freedom[c, f]` holds the degrees of freedom of candidate c in fit f if they are requested, and
@@ -91,7 +94,7 @@ class Facts(ExtraAnswers):
     rules: tuple[LinearRules, ...] | None = None
 
     @override
-    def select(self, plan: Plan, questions: np.ndarray) -> Facts | None:
+    def select(self, plan: Plan, questions: np.ndarray) -> ModelFactResults | None:
         fits = np.unique(plan.fit[questions])
         facts_request = ModelFacts.from_holder(plan)
         facts_request = None if facts_request is None else facts_request.select(questions, fits)
@@ -100,44 +103,45 @@ class Facts(ExtraAnswers):
         has_freedom = self.freedom is not None and facts_request.freedom is not None
         freedom = self.freedom[:, fits] if has_freedom and self.freedom is not None else None
         if self.rules is None or facts_request.rules is None:
-            return Facts(freedom)
+            return ModelFactResults(freedom)
         new_fit_numbers = {int(fit): new_number for new_number, fit in enumerate(fits)}
         selected_rules = (
             replace(rule, fit=new_fit_numbers[rule.fit])
             for rule in self.rules
             if rule.fit in new_fit_numbers
         )
-        return Facts(freedom, tuple(selected_rules))
+        return ModelFactResults(freedom, tuple(selected_rules))
 
     @override
-    def joined(self, others: Sequence[tuple[int, Any]]) -> Facts:
+    def join(self, others: Sequence[tuple[int, Any]]) -> ModelFactResults:
         all_facts = [(0, self), *others]
         rules = [
             replace(rule, candidates=rule.candidates + first_candidate)
             for first_candidate, candidate_facts in all_facts
             for rule in candidate_facts.rules or ()
         ]
-        return Facts(
-            concatenate_given([candidate_facts.freedom for _, candidate_facts in all_facts]),
+        return ModelFactResults(
+            concatenate_non_none([candidate_facts.freedom for _, candidate_facts in all_facts]),
             None if self.rules is None else tuple(sorted(rules, key=lambda rule: rule.fit)),
         )
 
 
 @frozen(eq=False)
-class GatheredFacts(Gathered):
+class FactCollector(ExtraCollector):
     """Collector of the degrees of freedom and linear rules of models, fit by fit.
 
-    `free` and `ruled` are the fits for which degrees of freedom and linear rules are requested.
+    `freedom_fits` and `rule_fits` are the fits for which degrees of freedom and linear rules are
+    requested.
     """
 
-    free: np.ndarray
-    ruled: np.ndarray
+    freedom_fits: np.ndarray
+    rule_fits: np.ndarray
     freedom: np.ndarray | None
     has_rules: bool
     rules: list[LinearRules] = field(default_factory=list)
 
     @override
-    def place(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
+    def store_results(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
         self.correct(fit, line, facts)
         if facts.get("rules") is not None:
             new_rules = replace(facts["rules"], fit=fit, candidates=np.array([line]))
@@ -152,33 +156,35 @@ class GatheredFacts(Gathered):
             self.freedom[line, fit] = facts["freedom"]
 
     @override
-    def finished(self) -> Facts:
-        return Facts(self.freedom, gathered(self.rules) if self.has_rules else None)
+    def to_answers(self) -> ModelFactResults:
+        return ModelFactResults(
+            self.freedom, merge_linear_rules(self.rules) if self.has_rules else None
+        )
 
 
 def fits_with_freedom(plan: Plan) -> np.ndarray:
     """Return the numbers of the fits whose degrees of freedom a plan requests, ascending."""
     facts_request = ModelFacts.from_holder(plan)
-    return _fits_of_questions(plan, None if facts_request is None else facts_request.freedom)
+    return _fits_of_test_sets(plan, None if facts_request is None else facts_request.freedom)
 
 
 def fits_with_rules(plan: Plan) -> np.ndarray:
     """Return the numbers of the fits whose linear rules a plan requests, ascending."""
     facts_request = ModelFacts.from_holder(plan)
-    return _fits_of_questions(plan, None if facts_request is None else facts_request.rules)
+    return _fits_of_test_sets(plan, None if facts_request is None else facts_request.rules)
 
 
-def _fits_of_questions(plan: Plan, test_sets: np.ndarray | None) -> np.ndarray:
+def _fits_of_test_sets(plan: Plan, test_sets: np.ndarray | None) -> np.ndarray:
     return np.empty(0, np.int32) if test_sets is None else np.unique(plan.fit[test_sets])
 
 
-def freedom_of(answers: Any) -> np.ndarray | None:
+def get_degrees_of_freedom(answers: Any) -> np.ndarray | None:
     """Return the degrees of freedom in these answers, or None if the plan requested none."""
-    model_facts = Facts.from_holder(answers)
+    model_facts = ModelFactResults.from_holder(answers)
     return None if model_facts is None else model_facts.freedom
 
 
-def rules_of(answers: Any) -> tuple[LinearRules, ...] | None:
+def get_linear_rules(answers: Any) -> tuple[LinearRules, ...] | None:
     """Return the linear rules in these answers, or None if the plan requested none."""
-    model_facts = Facts.from_holder(answers)
+    model_facts = ModelFactResults.from_holder(answers)
     return None if model_facts is None else model_facts.rules

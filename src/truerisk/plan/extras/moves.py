@@ -31,7 +31,7 @@ class Moves(Extra):
     def needs(self) -> Mapping[str, str]:
         return {"moves": "it answers about rows of X, and not about points around them."}
 
-    def of_rows(self, test_set: int, rows: np.ndarray) -> np.ndarray | None:
+    def row_shifts(self, test_set: int, rows: np.ndarray) -> np.ndarray | None:
         """Return the shift of each row in a test set, or None if the rows are not shifted."""
         seed_positions = np.flatnonzero(self.question == test_set)
         if not len(seed_positions):
@@ -43,7 +43,7 @@ class Moves(Extra):
 
     @override
     def moved_points(self, X: Any, question: int, rows: np.ndarray) -> Any:
-        shifts = self.of_rows(question, rows)
+        shifts = self.row_shifts(question, rows)
         return X if shifts is None else X + shifts
 
     @override
@@ -60,24 +60,24 @@ class Moves(Extra):
 
     @classmethod
     @override
-    def read(cls, arrays: Mapping[str, np.ndarray]) -> Moves:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Moves:
         test_sets, *other_arrays = (arrays[f"moves.{name}"] for name in cls.__dataclass_fields__)
         return cls(test_sets.astype(np.int32), *other_arrays)
 
     @override
-    def shifted(self, n_fits: int, n_questions: int) -> Moves:
+    def shift_numbers(self, n_fits: int, n_questions: int) -> Moves:
         test_sets = (self.question + n_questions).astype(np.int32)
         return Moves(test_sets, self.seed, self.row_scale, self.column_scale)
 
     @override
-    def joined(self, others: Sequence[Moves]) -> Moves:
+    def join(self, others: Sequence[Moves]) -> Moves:
         all_moves = [self, *others]
         test_sets = np.concatenate([moves.question for moves in all_moves])
         seeds = np.concatenate([moves.seed for moves in all_moves])
         return Moves(test_sets, seeds, self.row_scale, self.column_scale)
 
     @override
-    def within(self, rows: np.ndarray) -> Moves:
+    def map_to_rows(self, rows: np.ndarray) -> Moves:
         raise Refusal(
             "points drawn around rows are not drawn inside outer splits: choose inside by a method "
             "that holds rows out, such as '10-fold'."

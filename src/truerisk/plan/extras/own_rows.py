@@ -10,13 +10,13 @@ import numpy as np
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
-from truerisk.plan.blocks import positions_of_numbers
+from truerisk.plan.blocks import find_positions
 from truerisk.plan.extra import Extra
 from truerisk.plan.plan import Plan
 
 
 @frozen(eq=False)
-class OwnRows(Extra):
+class OwnTrainingRows(Extra):
     """Test sets (ascending) that consist of the training rows of their own fit."""
 
     question: np.ndarray
@@ -25,7 +25,7 @@ class OwnRows(Extra):
 
     @override
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Self | None:
-        new_test_sets = positions_of_numbers(self.question, questions)
+        new_test_sets = find_positions(self.question, questions)
         return None if new_test_sets is None else type(self)(new_test_sets)
 
     @override
@@ -34,35 +34,35 @@ class OwnRows(Extra):
 
     @classmethod
     @override
-    def read(cls, arrays: Mapping[str, np.ndarray]) -> Self:
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Self:
         return cls(arrays[cls.name].astype(np.int32))
 
     @override
-    def shifted(self, n_fits: int, n_questions: int) -> Self:
+    def shift_numbers(self, n_fits: int, n_questions: int) -> Self:
         return type(self)((self.question + n_questions).astype(np.int32))
 
     @override
-    def joined(self, others: Sequence[Self]) -> Self:
+    def join(self, others: Sequence[Self]) -> Self:
         return type(self)(
             np.concatenate([self.question, *(other_request.question for other_request in others)])
         )
 
     @override
-    def without_row(self, fit: np.ndarray) -> np.ndarray:
+    def is_row_left_out(self, fit: np.ndarray) -> np.ndarray:
         return np.isin(np.arange(len(fit)), self.question)
 
     @override
-    def copies(self, plan: Plan, question: int) -> np.ndarray | None:
+    def positions_in_test_set(self, plan: Plan, question: int) -> np.ndarray | None:
         if question not in self.question:
             return None
-        train_rows, counts = plan.train_rows(int(plan.fit[question]))
+        train_rows, row_counts = plan.train_rows(int(plan.fit[question]))
         if not np.array_equal(train_rows, plan.test_rows(question)[0]):
             raise BadData(f"question {question} asks a fit about rows that are not its own.")
         row_positions = np.arange(len(train_rows))
-        return row_positions if counts is None else np.repeat(row_positions, counts)
+        return row_positions if row_counts is None else np.repeat(row_positions, row_counts)
 
 
-class OutOfBagRows(OwnRows):
+class OutOfBagRows(OwnTrainingRows):
     """Request to predict each row by the members of an ensemble that were fitted without it."""
 
     name = "out_of_bag"
@@ -73,7 +73,7 @@ class OutOfBagRows(OwnRows):
         return {self.name: "it does not ask members of an ensemble one by one."}
 
 
-class TakenOutRows(OwnRows):
+class TakenOutRows(OwnTrainingRows):
     """Request to predict each row by the model with that row removed, to first order."""
 
     name = "taken_out"
@@ -84,8 +84,8 @@ class TakenOutRows(OwnRows):
         return {self.name: "it does not take single rows out of a fitted model."}
 
     @override
-    def copies(self, plan: Plan, question: int) -> np.ndarray | None:
-        row_positions = super().copies(plan, question)
+    def positions_in_test_set(self, plan: Plan, question: int) -> np.ndarray | None:
+        row_positions = super().positions_in_test_set(plan, question)
         if row_positions is not None and len(row_positions) != len(plan.test_rows(question)[0]):
             raise Refusal(
                 "a bootstrap sample holds copies of a row, which are not taken out one by one: use "

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import BadArgument, BadData
-from truerisk.core.formats import escape_and_truncate, params_text
+from truerisk.core.formats import escape_and_truncate, format_params
 from truerisk.core.registry import check_known
-from truerisk.report.curves import IN_ORDER, draw_lines, keys_of
-from truerisk.report.figure import Key
-from truerisk.report.learning import draw_learning
-from truerisk.report.plots.marks import axes_of, axes_of_panels, on_axes
+from truerisk.report.curves import GRID_ORDER_LABEL, draw_risk_curves, make_legend_keys
+from truerisk.report.figure import LegendKey
+from truerisk.report.learning import draw_learning_figure
+from truerisk.report.plots.marks import draw_on_axes, get_or_create_axes, get_or_create_panel_axes
 from truerisk.results.error_posterior import ErrorPosterior
-from truerisk.results.learning_curve import LARGEST_EXTRAPOLATION, LearningCurve
+from truerisk.results.learning_curve import MAX_EXTRAPOLATION_FACTOR, LearningCurve
 from truerisk.results.results import RiskCurve
 
 MAX_NAMED_SETTINGS = 12  # The axis shows the names of at most this many settings in grid order.
@@ -50,7 +50,7 @@ def draw_curve(
     losses = list(
         dict.fromkeys(drawn_curve.common.named_scoring for drawn_curve in curves.values())
     )
-    ax = axes_of(ax)
+    ax = get_or_create_axes(ax)
     loss_axes, n_drawn_curves = ax, 0
     for loss in losses:
         loss_axes = ax if loss == losses[0] else ax.twinx()
@@ -59,21 +59,30 @@ def draw_curve(
             loss_axes.plot([], [])[0].remove()
         side_text = "" if loss_axes is ax else " (right)"
         loss_curves = {
-            f"{name} → {params_text(drawn_curve.best_params)}{side_text}": drawn_curve
+            f"{name} → {format_params(drawn_curve.best_params)}{side_text}": drawn_curve
             for name, drawn_curve in curves.items()
             if drawn_curve.common.named_scoring == loss
         }
-        drawing = draw_lines("", "", loss_curves, banded_curve=None if named_others else curve, x=x)
+        drawing = draw_risk_curves(
+            "", "", loss_curves, banded_curve=None if named_others else curve, x=x
+        )
         if drawing is None:
             raise BadData(f"no candidate has a {loss} risk to draw.")
         band_keys = (
-            [Key("s0", "± 1 standard error", "band")] if (curve.std_errors > 0).any() else []
+            [LegendKey("s0", "± 1 standard error", "band")] if (curve.std_errors > 0).any() else []
         )
-        on_axes(
-            drawing, [*keys_of(loss_curves), *([] if named_others else band_keys)], loss_axes, ax
+        draw_on_axes(
+            drawing,
+            [*make_legend_keys(loss_curves), *([] if named_others else band_keys)],
+            loss_axes,
+            ax,
         )
-        if drawing.bottom and drawing.bottom.label == IN_ORDER and len(curve) <= MAX_NAMED_SETTINGS:
-            setting_names = [params_text(setting) for setting in curve.candidates]
+        if (
+            drawing.bottom
+            and drawing.bottom.label == GRID_ORDER_LABEL
+            and len(curve) <= MAX_NAMED_SETTINGS
+        ):
+            setting_names = [format_params(setting) for setting in curve.candidates]
             loss_axes.set_xticks(range(len(curve)), setting_names, rotation=45, ha="right")
         n_drawn_curves += len(loss_curves)
     return ax
@@ -110,24 +119,27 @@ def draw_learning_curve(
     the largest measured size; the extrapolation is dashed. Scores are drawn as scores.
     """
     largest_size = float(curve.sizes[-1])
-    end_size = 2 * largest_size if to is None else float(to)
+    extrapolation_end = 2 * largest_size if to is None else float(to)
     if (
         curve.law is not None
-        and not largest_size <= end_size <= LARGEST_EXTRAPOLATION * largest_size
+        and not largest_size <= extrapolation_end <= MAX_EXTRAPOLATION_FACTOR * largest_size
     ):
         raise BadArgument(
-            f"to={end_size:.15g}: the curve was measured up to {largest_size:g} training rows, and "
-            f"is extrapolated to {LARGEST_EXTRAPOLATION * largest_size:g} at most."
+            f"to={extrapolation_end:.15g}: the curve was measured up to {largest_size:g} training "
+            "rows, and "
+            f"is extrapolated to {MAX_EXTRAPOLATION_FACTOR * largest_size:g} at most."
         )
-    sizes = np.union1d(np.geomspace(curve.sizes[0], end_size, N_LAW_POINTS), [largest_size])
-    expected = (
+    sizes = np.union1d(
+        np.geomspace(curve.sizes[0], extrapolation_end, N_LAW_POINTS), [largest_size]
+    )
+    expected_risks = (
         () if curve.law is None else tuple(curve.at(float(train_size)) for train_size in sizes)
     )
-    figure = draw_learning(curve, expected)
+    figure = draw_learning_figure(curve, expected_risks)
     if figure is None:
         raise BadData("no size has a risk to draw.")
     measured_key, *keys = figure.keys
-    return on_axes(
+    return draw_on_axes(
         figure.drawing, (replace(measured_key, text=label or measured_key.text), *keys), ax
     )
 
@@ -137,7 +149,7 @@ def draw_over_time(risk_over_time: Any, *, ax: Any = None, label: str | None = N
 
     The dashed line is the trend, if it was tested.
     """
-    ax = axes_of(ax)
+    ax = get_or_create_axes(ax)
     period_centers = risk_over_time.starts + (risk_over_time.ends - risk_over_time.starts) / 2
     values = risk_over_time.values
     (drawn_line,) = ax.plot(period_centers, values, "o-", markersize=4, linewidth=1.2, label=label)
@@ -181,9 +193,9 @@ def draw_path(
     """
     classes = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
     paths = model.coef_path_.reshape(len(model.lambdas_), len(classes), -1)
-    names = _names(model, names, paths.shape[2])
-    panels = axes_of_panels(ax, len(classes))
-    for class_index, (axes, label) in enumerate(zip(panels, classes, strict=True)):
+    names = _check_feature_names(model, names, paths.shape[2])
+    panel_axes = get_or_create_panel_axes(ax, len(classes))
+    for class_index, (axes, label) in enumerate(zip(panel_axes, classes, strict=True)):
         _draw_coefficients(axes, model, paths[:, class_index])
         values = model.coef_[class_index]
         for column in np.argsort(-np.abs(values), kind="stable")[:n_named]:
@@ -197,8 +209,8 @@ def draw_path(
                     va="center",
                 )
         axes.set_title(f"score of class {label}", fontsize="medium")
-    panels[0].set_ylabel("coefficient")
-    return panels[0] if len(panels) == 1 else np.array(panels)
+    panel_axes[0].set_ylabel("coefficient")
+    return panel_axes[0] if len(panel_axes) == 1 else np.array(panel_axes)
 
 
 def _draw_coefficients(axes: Any, model: Any, path: np.ndarray) -> None:
@@ -218,7 +230,7 @@ def _draw_coefficients(axes: Any, model: Any, path: np.ndarray) -> None:
     axes.set_xlabel("λ")
 
 
-def _names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[str]:
+def _check_feature_names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[str]:
     if names is None:
         names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(n_columns)])
     if len(names) != n_columns:
@@ -227,7 +239,7 @@ def _names(model: Any, names: Sequence[str] | None, n_columns: int) -> Sequence[
 
 
 # Each quantity has the name of its standard error in the summary, and the label of the axis.
-QUANTITIES: Mapping[str, tuple[str | None, str]] = {
+STUDY_QUANTITIES: Mapping[str, tuple[str | None, str]] = {
     "bias": ("bias_error", "bias (estimate − truth)"),
     "rmse": (None, "root mean squared error"),
     "coverage": ("coverage_error", "coverage"),
@@ -237,12 +249,12 @@ QUANTITIES: Mapping[str, tuple[str | None, str]] = {
 
 def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
     """Draw a study: a line per problem, learner and method, with standard errors; return axes."""
-    check_known("there is no", what, QUANTITIES)
-    error_name, label = QUANTITIES[what]
-    points_by_line = _points_by_line(results.cells, what, error_name)
+    check_known("there is no", what, STUDY_QUANTITIES)
+    error_key, label = STUDY_QUANTITIES[what]
+    points_by_line = _points_by_line(results.cells, what, error_key)
     if not points_by_line:
         raise BadData(f"the study has no {what} to draw: no cell has one.")
-    ax = axes_of(ax)
+    ax = get_or_create_axes(ax)
     for name, points in points_by_line.items():
         sizes, values, errors = (
             np.array(column, dtype=float) for column in zip(*points, strict=True)
@@ -267,20 +279,20 @@ def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
 
 
 def _points_by_line(
-    cells: Any, quantity: str, error_name: str | None
+    cells: Any, quantity: str, error_key: str | None
 ) -> dict[str, list[tuple[float, float, float]]]:
     """Return points (size, value, error) by line name; names omit what all lines share."""
-    parts_of_name = ("problem", "learner", "method")
-    differing_parts = [
-        name_part for name_part in parts_of_name if len({cell[name_part] for cell in cells}) > 1
+    name_fields = ("problem", "learner", "method")
+    differing_fields = [
+        name_field for name_field in name_fields if len({cell[name_field] for cell in cells}) > 1
     ] or ["method"]
     points_by_line: dict[str, list[tuple[float, float, float]]] = {}
     for cell in cells:
         if cell[quantity] is not None:
             error_value = (
-                np.nan if error_name is None or cell[error_name] is None else cell[error_name]
+                np.nan if error_key is None or cell[error_key] is None else cell[error_key]
             )
-            name = ", ".join(str(cell[name_part]) for name_part in differing_parts)
+            name = ", ".join(str(cell[name_field]) for name_field in differing_fields)
             points_by_line.setdefault(name, []).append((cell["size"], cell[quantity], error_value))
     return points_by_line
 
@@ -302,9 +314,9 @@ def draw_posterior(
     `others` are further posteriors by name that are drawn too. The probability beyond the bound is
     shaded. The title says what the posterior is about if that is not a single rule.
     """
-    ax = axes_of(ax)
+    ax = get_or_create_axes(ax)
     posteriors = {label or _counts_text(posterior): posterior, **(others or {})}
-    error_rates = _drawn_error_rates(posteriors.values())
+    error_rates = _error_rate_grid(posteriors.values())
     for name, drawn_posterior in posteriors.items():
         (drawn_line,) = ax.plot(
             error_rates,
@@ -340,7 +352,7 @@ def draw_posterior(
     return ax
 
 
-def _drawn_error_rates(posteriors: Any) -> np.ndarray:
+def _error_rate_grid(posteriors: Any) -> np.ndarray:
     """Return the error rates at which densities are drawn.
 
     They leave out a probability of 1e-4 in each tail. A rate of 0 or 1, at which a density may be

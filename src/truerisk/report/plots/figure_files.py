@@ -9,8 +9,8 @@ from typing import Any
 from truerisk.core.arguments import file_path, mention
 from truerisk.core.errors import BadArgument, BadData, MissingExtra, NotWritten
 from truerisk.report.figure import Figure
-from truerisk.report.page import SERIES, page_of, svg_file_text
-from truerisk.report.plots.marks import on_axes, pyplot
+from truerisk.report.page import SERIES_COLOURS, build_page, svg_file_text
+from truerisk.report.plots.marks import draw_on_axes, import_pyplot
 from truerisk.results.writing import write_file, write_text
 
 FILE_FORMATS = ("svg", "png", "pdf")
@@ -19,20 +19,20 @@ DOTS_PER_INCH = 300
 
 def save_figures(record: Any, folder: Any, formats: Any = FILE_FORMATS) -> tuple[Path, ...]:
     """Write every figure of a result's page in every format, and return the paths of the files."""
-    are_several = isinstance(formats, Iterable) and not isinstance(formats, str)
-    requested_formats = list(formats if are_several else [formats])
+    has_several_formats = isinstance(formats, Iterable) and not isinstance(formats, str)
+    requested_formats = list(formats if has_several_formats else [formats])
     if not requested_formats or any(
         file_format not in FILE_FORMATS for file_format in requested_formats
     ):
         raise BadArgument(f"{mention('formats', formats)}: give some of 'svg', 'png' and 'pdf'.")
     if set(requested_formats) != {"svg"}:
         try:
-            pyplot()
+            import_pyplot()
         except MissingExtra:
             raise MissingExtra(
                 "PNG and PDF need matplotlib: pip install 'truerisk[plot]'; SVG needs nothing."
             ) from None
-    figures = page_of(record).figures
+    figures = build_page(record).figures
     if not figures:
         raise BadData(f"this {type(record).__name__} has no figure; to_html() shows what it holds.")
     folder_path = file_path("folder", folder, "figures")
@@ -53,13 +53,13 @@ def _write_figure(figure: Figure, file: Path, file_format: str) -> Path:
     if file_format == "svg":
         write_text(svg_file_text(figure), file)
         return file
-    plt = pyplot()
-    style = {
-        "axes.prop_cycle": plt.cycler(color=SERIES),
+    plt = import_pyplot()
+    rc_params = {
+        "axes.prop_cycle": plt.cycler(color=SERIES_COLOURS),
         "pdf.fonttype": 42,  # Letters in a PDF file stay text.
     }
-    with plt.rc_context(style):
-        ax = on_axes(figure.drawing, figure.keys, keys_below=True)
+    with plt.rc_context(rc_params):
+        ax = draw_on_axes(figure.drawing, figure.keys, keys_below=True)
         ax.set_title(figure.title, fontsize="medium", wrap=True, parse_math=False)
         matplotlib_figure = ax.get_figure()
         try:

@@ -9,10 +9,10 @@ import numpy as np
 from truerisk.contracts import Method, Streams
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData
-from truerisk.data.data import Data, TaskWord
+from truerisk.data.data import Data, TaskName
 from truerisk.data.rows import n_rows
 from truerisk.plan.plan import Plan
-from truerisk.report.plots.marks import axes_of
+from truerisk.report.plots.marks import get_or_create_axes
 
 # Label, colour, marker and size of each kind of row, which can be told apart without colour.
 ROW_KIND_STYLES = (
@@ -61,14 +61,14 @@ def draw_fold_map(
     'buffered, fold 3'
     """
     y_values = np.zeros(n_rows(block)) if y is None else np.asarray(y)
-    task: TaskWord = "regression" if y_values.dtype.kind == "f" else "classification"
+    task: TaskName = "regression" if y_values.dtype.kind == "f" else "classification"
     data = Data.check(np.zeros((len(y_values), 1)), y_values, task=task, block=block)
     if data.places is None:
         raise BadData(f"{mention('block')} holds labels, and a map needs coordinates.")
     coordinates = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
     # An estimate with the same method and random state has the same splits as this plan.
     plan = method.plan(data, Streams(random_state))
-    ax = axes_of(ax, (5.0, 5.0))
+    ax = get_or_create_axes(ax, (5.0, 5.0))
     if fold is None:
         _draw_all_folds(ax, plan, coordinates)
         ax.set_title(method.name, fontsize="medium")

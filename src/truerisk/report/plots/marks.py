@@ -10,11 +10,11 @@ import numpy as np
 
 from truerisk.core.arguments import mention
 from truerisk.core.errors import BadArgument, BadData, MissingExtra
-from truerisk.report.figure import Key
+from truerisk.report.figure import LegendKey
 from truerisk.report.svg import Drawing, Mark, tick_text
 
 WIDE_FIGURE_SIZE = (6.4, 4.0)  # Width and height of a figure in inches.
-SQUARE = (4.8, 4.8)
+SQUARE_FIGURE_SIZE = (4.8, 4.8)
 UNITS_PER_INCH = 75  # Number of drawing units per inch.
 MARKERS_BY_SHAPE = {"dot": "o", "square": "s", "diamond": "D", "up": "^", "down": "v"}
 GREY_LEVELS = {
@@ -35,9 +35,9 @@ LINE_STYLES |= {"solid": "-", "dotted": ":", "mixed": "-."}
 LINE_WIDTHS = {"faint": 0.4, "thin": 0.9, "whisker": 0.9, "bold": 2.4}
 
 
-def on_axes(
+def draw_on_axes(
     drawing: Drawing,
-    keys: Iterable[Key],
+    keys: Iterable[LegendKey],
     ax: Any = None,
     twin_axes: Any = None,
     *,
@@ -48,18 +48,21 @@ def on_axes(
     The first series gets the next colour of the axes, so that figures can be overlaid. `twin_axes`
     share the x axis with these axes; their legend is merged with this one.
     """
-    ax = axes_of(ax, (6.4, 0.6 + drawing.height / UNITS_PER_INCH))
-    limits_before = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else None
+    ax = get_or_create_axes(ax, (6.4, 0.6 + drawing.height / UNITS_PER_INCH))
+    previous_limits = (*ax.get_xlim(), *ax.get_ylim()) if ax.has_data() else None
     marks = [mark for mark in drawing.marks if isinstance(mark, Mark)]
     colours = _series_colours(ax, [mark.css_class for mark in marks])
-    points: dict[tuple[str, str, float], list[Mark]] = {}
+    points_by_style: dict[tuple[str, str, float], list[Mark]] = {}
     for mark in marks:
         if mark.kind == "point":
-            points.setdefault((mark.css_class, mark.shape, mark.size), []).append(mark)
+            points_by_style.setdefault((mark.css_class, mark.shape, mark.size), []).append(mark)
         else:
             _draw_mark(ax, mark, _make_style(mark.css_class, colours))
-    for (css_class, marker, marker_size), group_marks in points.items():
-        xs, ys = [m.xs[0] for m in group_marks], [m.ys[0] for m in group_marks]
+    for (css_class, marker, marker_size), group_marks in points_by_style.items():
+        xs, ys = (
+            [point_mark.xs[0] for point_mark in group_marks],
+            [point_mark.ys[0] for point_mark in group_marks],
+        )
         style = {
             **_make_style(css_class, colours),
             "linestyle": "",
@@ -67,14 +70,19 @@ def on_axes(
         }
         ax.plot(xs, ys, marker=MARKERS_BY_SHAPE[marker], zorder=3, clip_on=False, **style)
     _set_axes(ax, drawing)
-    if limits_before is not None and not ax.yaxis_inverted():
+    if previous_limits is not None and not ax.yaxis_inverted():
         (x_low, x_high), (y_low, y_high) = ax.get_xlim(), ax.get_ylim()
-        ax.set_xlim(min(limits_before[0], x_low), max(limits_before[1], x_high))
-        ax.set_ylim(min(limits_before[2], y_low), max(limits_before[3], y_high))
+        ax.set_xlim(min(previous_limits[0], x_low), max(previous_limits[1], x_high))
+        ax.set_ylim(min(previous_limits[2], y_low), max(previous_limits[3], y_high))
     mark_kinds = {mark.kind for mark in marks}
-    is_full = ax.yaxis_inverted() or ("bar" in mark_kinds and "line" not in mark_kinds)
-    _add_keys(
-        ax, keys, colours, ax if twin_axes is None else twin_axes, is_full, keys_below or is_full
+    is_row_or_bar_plot = ax.yaxis_inverted() or ("bar" in mark_kinds and "line" not in mark_kinds)
+    _add_legend_entries(
+        ax,
+        keys,
+        colours,
+        ax if twin_axes is None else twin_axes,
+        is_row_or_bar_plot,
+        keys_below or is_row_or_bar_plot,
     )
     legend = ax.get_legend()
     texts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())]
@@ -177,25 +185,28 @@ def _set_axes(ax: Any, drawing: Drawing) -> None:
             matplotlib_axis.set_label_text(drawing_axis.label)
             if drawing_axis.ticks is not None:
                 tick_labels = drawing_axis.names or [tick_text(tick) for tick in drawing_axis.ticks]
-                rotated_options = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
-                is_wide = sum(map(len, tick_labels)) > MAX_UNROTATED_LETTERS
+                rotation_options = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"}
+                has_long_labels = sum(map(len, tick_labels)) > MAX_UNROTATED_LETTERS
                 matplotlib_axis.set_ticks(
-                    drawing_axis.ticks, tick_labels, **(rotated_options if is_wide else {})
+                    drawing_axis.ticks, tick_labels, **(rotation_options if has_long_labels else {})
                 )
                 ax.minorticks_off()
     if drawing.names:
         ax.set_yticks(list(drawing.names), list(drawing.names.values()))
 
 
-def _add_keys(
+def _add_legend_entries(
     ax: Any,
-    keys: Iterable[Key],
+    keys: Iterable[LegendKey],
     colours: dict[str, str],
     twin_axes: Any,
-    is_full: bool,
-    is_below: bool,
+    is_row_or_bar_plot: bool,
+    is_legend_below: bool,
 ) -> None:
-    """Add the entries `keys` to the legend; if `is_full`, entries of points have no line."""
+    """Add the entries `keys` to the legend.
+
+    Entries of points have no line if `is_row_or_bar_plot` is True.
+    """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle
     from matplotlib.transforms import ScaledTranslation
@@ -207,9 +218,9 @@ def _add_keys(
             ax.add_patch(Rectangle((0, 0), 0, 0, color=style["color"], alpha=alpha, label=key.text))
         else:
             marker = "" if key.kind == "line" else MARKERS_BY_SHAPE.get(key.kind, "o")
-            is_alone = key.kind in ("point", "ring") or "bare" in key.css_class
-            is_alone |= is_full and key.kind in MARKERS_BY_SHAPE
-            line_style = "" if is_alone else style["linestyle"]
+            is_marker_only = key.kind in ("point", "ring") or "bare" in key.css_class
+            is_marker_only |= is_row_or_bar_plot and key.kind in MARKERS_BY_SHAPE
+            line_style = "" if is_marker_only else style["linestyle"]
             style |= {"linestyle": line_style, "marker": marker, "markersize": 5, "label": key.text}
             ax.add_line(Line2D([], [], **style))
     if twin_axes.get_legend() is not None:
@@ -224,20 +235,22 @@ def _add_keys(
         label_offset = ScaledTranslation(0, -36 / 72, ax.get_figure().dpi_scale_trans)
         below_options = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2}
         below_options["bbox_transform"] = ax.transAxes + label_offset
-        legend_options = below_options if is_below else {}
+        legend_options = below_options if is_legend_below else {}
         ax.legend(
             list(handles.values()), list(handles), frameon=False, fontsize="small", **legend_options
         )
 
 
-def axes_of(ax: Any, figure_size: tuple[float, float] = WIDE_FIGURE_SIZE) -> Any:
+def get_or_create_axes(ax: Any, figure_size: tuple[float, float] = WIDE_FIGURE_SIZE) -> Any:
     """Return `ax`, or the axes of a new figure of this size if `ax` is None."""
     if ax is not None and not hasattr(ax, "get_figure"):
         raise BadArgument(f"{mention('ax', ax)}: give axes of matplotlib, or leave it out.")
-    return pyplot().subplots(figsize=figure_size, layout="constrained")[1] if ax is None else ax
+    return (
+        import_pyplot().subplots(figsize=figure_size, layout="constrained")[1] if ax is None else ax
+    )
 
 
-def axes_of_panels(ax: Any, n_panels: int) -> list[Any]:
+def get_or_create_panel_axes(ax: Any, n_panels: int) -> list[Any]:
     """Return `ax` as a list of axes, one per panel, or the axes of a new figure, three per row."""
     if ax is None:
         n_columns = min(n_panels, 3)
@@ -247,7 +260,9 @@ def axes_of_panels(ax: Any, n_panels: int) -> list[Any]:
         )
         figure_size = (3.2 * n_columns + 3.2, 4.0 * n_rows)
         new_axes = (
-            pyplot().subplots(n_rows, n_columns, figsize=figure_size, **subplot_options)[1].ravel()
+            import_pyplot()
+            .subplots(n_rows, n_columns, figsize=figure_size, **subplot_options)[1]
+            .ravel()
         )
         for unused_axes in new_axes[n_panels:]:
             unused_axes.remove()
@@ -258,7 +273,7 @@ def axes_of_panels(ax: Any, n_panels: int) -> list[Any]:
     return given_axes
 
 
-def pyplot() -> Any:
+def import_pyplot() -> Any:
     """Import and return matplotlib.pyplot; raise MissingExtra if matplotlib is not installed."""
     try:
         import matplotlib.pyplot as plt

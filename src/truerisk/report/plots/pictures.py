@@ -10,12 +10,17 @@ import numpy as np
 
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadData
-from truerisk.core.formats import escape_and_truncate, number
+from truerisk.core.formats import escape_and_truncate, format_number
 from truerisk.report import ladder, rates, review_figures
-from truerisk.report.figure import Figure, Key
-from truerisk.report.plots.marks import SQUARE, axes_of, axes_of_panels, on_axes
-from truerisk.report.rates import SHARE, Rates, precision_drawing
-from truerisk.report.record_figures import draw_estimates, figures_of
+from truerisk.report.figure import Figure, LegendKey
+from truerisk.report.plots.marks import (
+    SQUARE_FIGURE_SIZE,
+    draw_on_axes,
+    get_or_create_axes,
+    get_or_create_panel_axes,
+)
+from truerisk.report.rates import PREVALENCE_KEY, ThresholdRates, precision_recall_drawing
+from truerisk.report.record_figures import draw_estimates, draw_figures
 from truerisk.results.calibration import Calibration
 from truerisk.results.comparison import Comparison
 from truerisk.results.operating_points import OperatingPoint
@@ -27,34 +32,37 @@ from truerisk.validation.stability import FeatureStability
 NO_TUNING_MESSAGE = "no learner was tuned: there is no setting whose stability could be drawn."
 
 
-def _drawing_function(
-    maker: Callable[..., Figure | None], missing_message: str = "", **fixed_options: Any
+def _make_plot_function(
+    figure_function: Callable[..., Figure | None], missing_message: str = "", **fixed_options: Any
 ) -> Any:
-    """Return a function that draws the figure that `maker` makes of a record on matplotlib axes.
+    """Return a function that draws a figure of a record on matplotlib axes.
 
-    The function raises BadData with `missing_message` if `maker` returns None.
+    The figure is the one that `figure_function` makes of the record. The returned function raises
+    BadData with `missing_message` if `figure_function` returns None.
     """
 
     def draw(record: Any, *, ax: Any = None, **options: Any) -> Any:
-        figure = maker(record, **fixed_options, **options)
+        figure = figure_function(record, **fixed_options, **options)
         if figure is None:
             raise BadData(missing_message)
-        return on_axes(figure.drawing, figure.keys, ax)
+        return draw_on_axes(figure.drawing, figure.keys, ax)
 
     return draw
 
 
-draw_ladder = _drawing_function(ladder.draw_ladder, "there is no risk to draw.", max_learners=None)
-draw_boxes = _drawing_function(ladder.draw_boxes, "there is no risk to draw.", max_learners=None)
-draw_stability = _drawing_function(ladder.draw_stability, NO_TUNING_MESSAGE, max_learners=None)
-draw_forest = _drawing_function(
+draw_ladder = _make_plot_function(
+    ladder.draw_ladder, "there is no risk to draw.", max_learners=None
+)
+draw_boxes = _make_plot_function(ladder.draw_boxes, "there is no risk to draw.", max_learners=None)
+draw_stability = _make_plot_function(ladder.draw_stability, NO_TUNING_MESSAGE, max_learners=None)
+draw_forest = _make_plot_function(
     review_figures.draw_forest, "no subgroup has a value to draw.", max_rows=None
 )
 
 
 def draw_picture(record: Any, *, ax: Any = None) -> Any:
     """Draw the figures of a result, and return the axes (an array of axes for several figures)."""
-    figures = figures_of(record)
+    figures = draw_figures(record)
     if not figures:
         reason = f" {record.conclusion[0]}" if isinstance(record, ManyComparison) else ""
         class_name = type(record).__name__
@@ -62,11 +70,13 @@ def draw_picture(record: Any, *, ax: Any = None) -> Any:
             f"this {class_name} has no picture; print() and to_html() show what it holds.{reason}"
         )
     if len(figures) == 1:
-        return on_axes(figures[0].drawing, figures[0].keys, ax)
-    panels = axes_of_panels(ax, len(figures))
-    for panel_axes, figure in zip(panels, figures, strict=True):
-        on_axes(figure.drawing, figure.keys, panel_axes).set_title(figure.title, fontsize="medium")
-    return np.array(panels)
+        return draw_on_axes(figures[0].drawing, figures[0].keys, ax)
+    axes_list = get_or_create_panel_axes(ax, len(figures))
+    for panel_axes, figure in zip(axes_list, figures, strict=True):
+        draw_on_axes(figure.drawing, figure.keys, panel_axes).set_title(
+            figure.title, fontsize="medium"
+        )
+    return np.array(axes_list)
 
 
 def draw_estimate(
@@ -85,15 +95,15 @@ def draw_estimate(
     figure = draw_estimates({label or name: estimate, **(others or {})}, beside)
     if figure is None:
         raise BadData("there is no risk to draw.")
-    return on_axes(figure.drawing, figure.keys, ax)
+    return draw_on_axes(figure.drawing, figure.keys, ax)
 
 
 def draw_features(feature_stability: FeatureStability, *, ax: Any = None) -> Any:
     """Draw a bar per feature that shows how often it was selected, and return the axes."""
-    ax = on_axes(review_figures.draw_features(feature_stability).drawing, (), ax)
+    ax = draw_on_axes(review_figures.draw_features(feature_stability).drawing, (), ax)
     if feature_stability.index is not None:
         ax.set_title(
-            f"stability {number(feature_stability.index)} {feature_stability.interval}",
+            f"stability {format_number(feature_stability.index)} {feature_stability.interval}",
             fontsize="medium",
         )
     return ax
@@ -109,10 +119,10 @@ def draw_calibration(
     """Draw a calibration's bins with intervals, and those of `others` by name; return the axes."""
     calibrations = {label or calibration.event: calibration, **(others or {})}
     figures = {
-        f"{escape_and_truncate(name, 40)}: Brier {bins.brier:.4f}": rates.draw_calibration(bins)
-        for name, bins in calibrations.items()
+        f"{escape_and_truncate(name, 40)}: Brier {one.brier:.4f}": rates.draw_calibration(one)
+        for name, one in calibrations.items()
     }
-    return _overlay(figures, ax)
+    return _overlay_figures(figures, ax)
 
 
 def draw_roc(
@@ -132,9 +142,9 @@ def draw_roc(
     for name, named_curve in {label or curve.method: curve, **(others or {})}.items():
         interval_text = "" if named_curve.interval is None else f" {named_curve.interval}"
         figures[f"{escape_and_truncate(name, 40)}: AUC {named_curve.auc:.3f}{interval_text}"] = (
-            Rates(named_curve).draw_roc()
+            ThresholdRates(named_curve).draw_roc()
         )
-    ax = _overlay(figures, ax)
+    ax = _overlay_figures(figures, ax)
     # Each label is placed lower than the one before, because points may be close together.
     for label_number, point in enumerate(points, start=1):
         point_position = (1 - point.specificity, point.sensitivity)
@@ -153,20 +163,20 @@ def draw_precision_recall(
 ) -> Any:
     """Draw precision over recall in steps, and the curves `others` by name; return the axes."""
     for name, named_curve in {label or curve.method: curve, **(others or {})}.items():
-        average_precision = f"average precision {named_curve.average_precision:.3f}"
-        legend_text = f"{escape_and_truncate(name, 40)}: {average_precision}"
-        drawing = precision_drawing(
+        area_text = f"average precision {named_curve.average_precision:.3f}"
+        legend_text = f"{escape_and_truncate(name, 40)}: {area_text}"
+        drawing = precision_recall_drawing(
             "", named_curve.recall, named_curve.precision, named_curve.prevalence
         )
-        ax = on_axes(drawing, (Key("s0", legend_text, "line"), SHARE), ax)
+        ax = draw_on_axes(drawing, (LegendKey("s0", legend_text, "line"), PREVALENCE_KEY), ax)
     return ax
 
 
-def _overlay(figures: Mapping[str, Figure], ax: Any) -> Any:
+def _overlay_figures(figures: Mapping[str, Figure], ax: Any) -> Any:
     """Overlay figures of one kind, each with its named line and a common diagonal."""
     for legend_text, figure in figures.items():
         line_key, diagonal_key, *_ = figure.keys
-        ax = on_axes(figure.drawing, (replace(line_key, text=legend_text), diagonal_key), ax)
+        ax = draw_on_axes(figure.drawing, (replace(line_key, text=legend_text), diagonal_key), ax)
     return ax
 
 
@@ -175,7 +185,7 @@ def draw_instability(stability: PredictionStability, *, ax: Any = None) -> Any:
 
     If the points are close to the diagonal, predictions hardly depend on the training rows.
     """
-    ax = axes_of(ax, SQUARE)
+    ax = get_or_create_axes(ax, SQUARE_FIGURE_SIZE)
     if stability.others is not None:
         own_predictions = np.tile(stability.predictions, stability.n_models)
         ax.plot(
@@ -188,10 +198,10 @@ def draw_instability(stability: PredictionStability, *, ax: Any = None) -> Any:
             zorder=0,
         )
     prediction_order = np.argsort(stability.predictions, kind="stable")
-    for range_end in stability.ranges:
+    for range_ends in stability.ranges:
         ax.plot(
             stability.predictions[prediction_order],
-            _smooth(range_end[prediction_order]),
+            _smooth(range_ends[prediction_order]),
             color="C0",
             linewidth=1.2,
         )
@@ -205,17 +215,19 @@ def draw_instability(stability: PredictionStability, *, ax: Any = None) -> Any:
             draw_line(stability.threshold, color="C1", linewidth=0.7)
     ax.set_xlabel("prediction" if stability.event is None else "probability given")
     ax.set_ylabel(f"that of {stability.n_models} further models")
-    ax.set_title(f"mean absolute prediction error {number(stability.mape)}", fontsize="medium")
+    ax.set_title(
+        f"mean absolute prediction error {format_number(stability.mape)}", fontsize="medium"
+    )
     return ax
 
 
 def _smooth(values: np.ndarray) -> np.ndarray:
     """Smooth values by running means over a twentieth of the rows, so that a line is visible."""
     half_width = max(1, len(values) // 40)
-    sums = np.concatenate([[0.0], np.cumsum(values)])
+    cumulative_sums = np.concatenate([[0.0], np.cumsum(values)])
     row_positions = np.arange(len(values))
     low, high = (
         np.maximum(row_positions - half_width, 0),
         np.minimum(row_positions + half_width + 1, len(values)),
     )
-    return np.asarray((sums[high] - sums[low]) / (high - low))
+    return np.asarray((cumulative_sums[high] - cumulative_sums[low]) / (high - low))

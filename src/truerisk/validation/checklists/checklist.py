@@ -13,12 +13,12 @@ from typing import Any
 
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
-from truerisk.core.tables import frame_of
+from truerisk.core.tables import frame_from_columns
 from truerisk.results.records import Record
 from truerisk.validation.checklists.study_facts import StudyFacts
 from truerisk.validation.checklists.study_words import Sentences, read_toml
 
-FILES = ("tripod_ai", "probast_ai")
+GUIDELINE_FILES = ("tripod_ai", "probast_ai")
 NOT_APPLICABLE = "does not apply: "
 """Prefix of the answer to a question that does not apply to this study."""
 
@@ -33,8 +33,10 @@ class Item:
     answer: str | None
 
 
-COLUMNS = ("guideline", "number", "asks", "answer")
-ASKS = re.compile(r"(^|[.:;] )[Ss]tate (how|on|that|what|where|whether|which|why)\b[^:;]*\.$")
+ITEM_FIELDS = ("guideline", "number", "asks", "answer")
+STATE_REQUEST_PATTERN = re.compile(
+    r"(^|[.:;] )[Ss]tate (how|on|that|what|where|whether|which|why)\b[^:;]*\.$"
+)
 """Pattern of a request to authors to state something; a column may be called "state", too."""
 
 
@@ -51,7 +53,7 @@ class Checklist(Record):
     @classmethod
     def from_facts(cls, study_facts: StudyFacts) -> Checklist:
         """Fill in the items from the known facts of a study."""
-        sentences = Sentences(study_facts, *FILES)
+        sentences = Sentences(study_facts, *GUIDELINE_FILES)
         return cls(tuple(_answered_items(sentences)), sentences.paragraph())
 
     @property
@@ -61,27 +63,29 @@ class Checklist(Record):
 
     def to_frame(self) -> Any:
         """Return a table with one row per item."""
-        return frame_of({name: [getattr(item, name) for item in self.items] for name in COLUMNS})
+        return frame_from_columns(
+            {name: [getattr(item, name) for item in self.items] for name in ITEM_FIELDS}
+        )
 
     def save(self, path: Any) -> None:
         """Write the items to fill in: `.docx` (with the paragraph), `.xlsx` or `.csv`."""
         check_present("truerisk.validation.checklists.checklist_file")
-        from truerisk.validation.checklists.checklist_file import write_table
+        from truerisk.validation.checklists.checklist_file import write_checklist
 
-        table_rows = [[getattr(item, name) or "" for name in COLUMNS] for item in self.items]
-        write_table(path, COLUMNS, table_rows, self.methods_text)
+        table_rows = [[getattr(item, name) or "" for name in ITEM_FIELDS] for item in self.items]
+        write_checklist(path, ITEM_FIELDS, table_rows, self.methods_text)
 
     def __str__(self) -> str:
         """Return the answers; items with no answer, or with a shared one, are listed by number."""
-        text_lines, answer_texts = [], read_toml("probast_ai")["words"]
+        text_lines, shared_answers = [], read_toml("probast_ai")["words"]
         for guideline in dict.fromkeys(item.guideline for item in self.items):
             guideline_items = [item for item in self.items if item.guideline == guideline]
             text_lines.append(
-                f"{guideline}: {_answer_counts_text(guideline_items, answer_texts['same'])}."
+                f"{guideline}: {_answer_counts_text(guideline_items, shared_answers['same'])}."
             )
             numbers_by_answer: dict[str, list[str]] = {
-                answer_texts["same"]: [],
-                answer_texts["not_developed"]: [],
+                shared_answers["same"]: [],
+                shared_answers["not_developed"]: [],
             }
             for item in guideline_items:
                 if item.answer in numbers_by_answer:
@@ -105,7 +109,7 @@ class Checklist(Record):
 def _answered_items(sentences: Sentences) -> Iterator[Item]:
     """Yield all items, each answered by the first of its sentences that applies to the study."""
     answer_key = "finished" if sentences.facts["finished"] else "answer"
-    for checklist_content in map(read_toml, FILES):
+    for checklist_content in map(read_toml, GUIDELINE_FILES):
         for guideline in checklist_content["guidelines"]:
             for section in guideline["sections"]:
                 for item in checklist_content[section]:
@@ -119,15 +123,15 @@ def _answered_items(sentences: Sentences) -> Iterator[Item]:
 
 def _needs_authors_answer(item: Item) -> bool:
     """Return True if the authors have to answer the item, or to add to its answer."""
-    return item.answer is None or ASKS.search(item.answer) is not None
+    return item.answer is None or STATE_REQUEST_PATTERN.search(item.answer) is not None
 
 
-def _answer_counts_text(items: list[Item], same_answer: str) -> str:
+def _answer_counts_text(items: list[Item], shared_answer: str) -> str:
     """Return a text with the numbers of items that the data answer, and that do not apply."""
     data_answers = [
         str(item.answer)
         for item in items
-        if item.answer != same_answer and not _needs_authors_answer(item)
+        if item.answer != shared_answer and not _needs_authors_answer(item)
     ]
     n_not_applicable = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in data_answers)
     answered_text = (

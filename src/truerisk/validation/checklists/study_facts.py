@@ -10,30 +10,30 @@ import numpy as np
 
 from truerisk.checks.leak_warnings import parts_that_stay_fitted
 from truerisk.core import formats
-from truerisk.core.errors import visible
+from truerisk.core.errors import escape_invisible
 from truerisk.core.family import tunes_inside
 from truerisk.core.frozen import frozen
 from truerisk.data.rows import missing_cells_mask, n_columns
 from truerisk.models.stated.model_parts import (
-    coefficients_of,
-    imputes,
+    describe_rebalancing,
+    extract_coefficients,
+    find_single_scaler,
+    has_imputer,
     is_rebalancing_calibrated,
     model_with_nested_estimators,
-    rebalancing_of,
-    releases_of,
-    scaler_of,
-    steps_of,
+    package_versions,
+    step_class_names,
 )
 from truerisk.models.stated.selected_features import n_features_before_learner
 from truerisk.plan.answers import Response
-from truerisk.plan.leaks import leaks_of, order_of
+from truerisk.plan.leaks import find_leaks, find_split_order
 from truerisk.plan.plan import Plan
-from truerisk.planning.model_size import FollowUp, rows_needed, rows_to_test
+from truerisk.planning.model_size import FollowUp, rows_to_develop, rows_to_test
 from truerisk.results.interval import Interval
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.honest import HonestRun
-from truerisk.validation.measures import rounded
+from truerisk.validation.measures import format_rounded
 from truerisk.validation.outcomes import RESPONSES_BY_INFORMATION, HeldOut
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import ModelStability
@@ -41,13 +41,16 @@ from truerisk.validation.subgroups import Subgroups
 from truerisk.validation.updating import RecalibratedModel
 
 if TYPE_CHECKING:  # Bootstrap samples are an optional module, loaded only when needed.
-    from truerisk.validation.resampled import Resampled
+    from truerisk.validation.resampled import BootstrapPredictions
 
-SLOPE, CURVE = "slope", "flexible curve"  # names of calibration slope and curve in sentences
+SLOPE_NAME, CURVE_NAME = (
+    "slope",
+    "flexible curve",
+)  # names of calibration slope and curve in sentences
 # This text replaces the pipeline steps of a model that is known only by its predictions.
-GIVEN = ("predictions as given",)
+PREDICTIONS_ONLY_STEPS = ("predictions as given",)
 
-TestedOn = Literal["", "later", "below", "among", "apart", "near", "others"]
+TestRowRelation = Literal["", "later", "below", "among", "apart", "near", "others"]
 """How the tested rows relate to the training rows.
 
 They are any rows (""), later rows, rows below them in the table, rows between earlier and later
@@ -61,7 +64,7 @@ class ReportedMeasure:
     """Performance measure on held-out rows: its name, its value, and its confidence interval.
 
     `part` is the part of the validation that the measure belongs to, `interval` the name of the
-    interval's formula, and `ends` are its limits. The value is None if the measure is a curve.
+    interval's formula, and `limits` are its limits. The value is None if the measure is a curve.
     `corrected` is the optimism-corrected value of the training rows. `of_final_model` is the
     estimate around which the interval lies, if that is not the value.
     """
@@ -70,18 +73,18 @@ class ReportedMeasure:
     part: str = ""
     interval: str | None = None
     value: float | None = None
-    ends: tuple[float, float] | None = None
+    limits: tuple[float, float] | None = None
     corrected: float | None = None
     of_final_model: float | None = None
 
     @classmethod
-    def with_interval(
+    def from_interval(
         cls, interval: Interval | None, name: str, part_name: str, **fields: Any
     ) -> ReportedMeasure:
         """Create the measure, with the formula name and limits of an interval if it has one."""
         if interval is None:
             return cls(name, part_name, **fields)
-        return cls(name, part_name, interval.method, ends=(interval.low, interval.high), **fields)
+        return cls(name, part_name, interval.method, limits=(interval.low, interval.high), **fields)
 
 
 @frozen(kw_only=True)
@@ -147,14 +150,14 @@ class StudyTesting:
 
     chosen_by: str
     tested_by: str
-    tested_on: TestedOn = ""
+    tested_on: TestRowRelation = ""
     n_tested: int | None = None
     tested_counts: Mapping[str, int] = field(default_factory=dict)
     n_cut: int = 0
     corrected: int = 0
 
     @property
-    def finished(self) -> bool:
+    def has_finished_model(self) -> bool:
         """True if a finished model was tested, and nothing was fitted."""
         return self.tested_on == "others"
 
@@ -214,24 +217,24 @@ def _class_counts(
     }
 
 
-def _tested_on(run: HonestRun, plan: Plan, n_cut_rows: int) -> TestedOn:
+def _find_test_row_relation(run: HonestRun, plan: Plan, n_split_group_rows: int) -> TestRowRelation:
     """Return how tested rows relate to training rows in time or, without times, in space."""
     data = run.problem.data
-    if run.finished:
+    if run.has_finished_model:
         return "others"
     if data.time is not None:
-        return "among" if len(leaks_of(data, plan, "late")["late"]) else "later"
+        return "among" if len(find_leaks(data, plan, "late")["late"]) else "later"
     if data.block is None:
-        return "below" if order_of(plan) is not None and _tests_rows_below(plan) else ""
+        return "below" if find_split_order(plan) is not None and _are_test_rows_below(plan) else ""
     if data.places is None:  # Rows with different labels may still be near each other.
-        return "" if n_cut_rows else "apart"
-    if run.testing.outer_method.respects_space:
+        return "" if n_split_group_rows else "apart"
+    if run.testing_method.outer_method.respects_space:
         return "apart"
-    leaks = leaks_of(data, plan, "near")
+    leaks = find_leaks(data, plan, "near")
     return "near" if 2 * len(leaks["near"]) > len(leaks["apart"]) else ""
 
 
-def _tests_rows_below(plan: Plan) -> bool:
+def _are_test_rows_below(plan: Plan) -> bool:
     """Return True if every tested row is below all its training rows in the table."""
     return all(
         plan.train_rows(int(plan.fit[test_set]))[0][-1] < plan.test_rows(test_set)[0][0]
@@ -248,16 +251,18 @@ def collect_facts(
     validation_parts: Mapping[str, Any],
     subgroups: Subgroups | None,
     stability: ModelStability | None,
-    bootstrap_samples: Resampled | None,
+    bootstrap_samples: BootstrapPredictions | None,
     horizon: float | None,
 ) -> StudyFacts:
     """Collect the facts of a study from its run, held-out predictions and validation parts."""
-    model = run.model if run.finished else run.problem.family.make(run.best)
+    model = run.model if run.has_finished_model else run.problem.family.make(run.best_candidate)
     row_facts = _collect_row_facts(
         run, held_out, validation_parts, is_x_unknown=isinstance(model, RecalibratedModel)
     )
     model_facts = _collect_model_facts(run, model, row_facts)
-    follow_up = None if horizon is None else FollowUp.until(horizon, run.problem.data.y)
+    follow_up = (
+        None if horizon is None else FollowUp.from_survival_outcome(horizon, run.problem.data.y)
+    )
     results = _collect_results(run, validation_parts, subgroups, stability)
     measured_parts = [
         validation_parts[name]
@@ -279,14 +284,14 @@ def collect_facts(
         testing=_collect_testing_facts(
             run,
             held_out,
-            n_samples=0 if bootstrap_samples is None else len(bootstrap_samples.copies),
+            n_samples=0 if bootstrap_samples is None else len(bootstrap_samples.row_copies),
         ),
         results=replace(
             results,
-            n_needed=rows_needed(model_facts.n_features, row_facts.share, r2, follow_up),
+            n_needed=rows_to_develop(model_facts.n_features, row_facts.share, r2, follow_up),
             n_to_validate=rows_to_test(row_facts.share, honest_values.get("auc")),
         ),
-        software=StudySoftware(seed=run.problem.seed, versions=versions | releases_of(model)),
+        software=StudySoftware(seed=run.problem.seed, versions=versions | package_versions(model)),
     )
 
 
@@ -300,7 +305,7 @@ def _collect_row_facts(
     data, class_counts, n_lost = run.problem.data, run.problem.class_counts, None
     is_missing_cell = None if is_x_unknown else missing_cells_mask(data.X)
     event = (
-        visible(validation_parts["discrimination"].event)
+        escape_invisible(validation_parts["discrimination"].event)
         if "discrimination" in validation_parts
         else None
     )
@@ -341,45 +346,45 @@ def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> St
     has_predictions_only = isinstance(model, RecalibratedModel)
     n_features, coefficients = None, {}
     # A finished model is not fitted, so its features need not be counted for the sample size.
-    if not run.finished:
+    if not run.has_finished_model:
         n_features = n_features_before_learner(
             model, data.X, data.y if data.codes is None else data.codes
         )
     if run.model is not None:
         is_first_class = row_facts.event == next(iter(row_facts.class_counts), "")
-        coefficients = coefficients_of(run.model, data.X, of_first_class=is_first_class)
+        coefficients = extract_coefficients(run.model, data.X, of_first_class=is_first_class)
     return StudyModel(
-        steps=GIVEN if has_predictions_only else steps_of(model),
-        setting=formats.params_text(family.candidates[run.best]),
+        steps=PREDICTIONS_ONLY_STEPS if has_predictions_only else step_class_names(model),
+        setting=formats.format_params(family.candidates[run.best_candidate]),
         response=next(response for response in RESPONSES_BY_INFORMATION if response in run.answers),
         n_settings=len(family),
-        tunes_inside=not run.finished and tunes_inside(family),
-        imputed=imputes(model),
+        tunes_inside=not run.has_finished_model and tunes_inside(family),
+        imputed=has_imputer(model),
         selects=any(
             hasattr(estimator, "get_support") for estimator in model_with_nested_estimators(model)
         ),
-        rebalanced=None if has_predictions_only else rebalancing_of(model),
+        rebalanced=None if has_predictions_only else describe_rebalancing(model),
         recalibrated=is_rebalancing_calibrated(model),
-        fitted_parts=() if run.finished else tuple(parts_that_stay_fitted(family)),
+        fitted_parts=() if run.has_finished_model else tuple(parts_that_stay_fitted(family)),
         n_features=n_features,
         coefficients=coefficients,
-        unscaled=run.model is not None and scaler_of(run.model) is not None,
+        unscaled=run.model is not None and find_single_scaler(run.model) is not None,
     )
 
 
 def _collect_testing_facts(run: HonestRun, held_out: HeldOut, n_samples: int) -> StudyTesting:
     """Describe which splits chose the setting, which tested it, and on which rows."""
-    tuning_method, plan = run.problem.select_by, run.answered.answers[0].plan
+    tuning_method, plan = run.problem.tuning_method, run.answered_rows.answers[0].plan
     assert tuning_method is not None
     first_positions = np.unique(held_out.rows, return_index=True)[1]
-    n_cut_rows = len(leaks_of(run.problem.data, plan, "groups")["groups"])
+    n_split_group_rows = len(find_leaks(run.problem.data, plan, "groups")["groups"])
     return StudyTesting(
         chosen_by=tuning_method.name,
-        tested_by=run.testing.name,
-        tested_on=_tested_on(run, plan, n_cut_rows),
+        tested_by=run.testing_method.name,
+        tested_on=_find_test_row_relation(run, plan, n_split_group_rows),
         n_tested=len(first_positions),
         tested_counts=_class_counts(held_out, first_positions),
-        n_cut=n_cut_rows,
+        n_cut=n_split_group_rows,
         corrected=n_samples,
     )
 
@@ -395,7 +400,7 @@ def _collect_results(
     levels_by_loss = {
         subgroup_risk.scoring: subgroup_risk.levels for subgroup_risk in subgroup_risks
     }
-    shrunken = (
+    shrunken_columns = (
         level.subgroup.column
         for loss_levels in levels_by_loss.values()
         for level in loss_levels
@@ -409,7 +414,7 @@ def _collect_results(
             loss: any(level.interval is not None for level in loss_levels)
             for loss, loss_levels in levels_by_loss.items()
         },
-        shrunken=tuple(dict.fromkeys(shrunken)),
+        shrunken=tuple(dict.fromkeys(shrunken_columns)),
         too_small=() if subgroups is None else subgroups.too_small,
         stability=None if stability is None else stability.predictions,
         updating=validation_parts["updating"].sentence if "updating" in validation_parts else None,
@@ -418,7 +423,7 @@ def _collect_results(
 
 RANK_MEASURES = {"auc": "AUC", "average-precision": "average precision"}
 ERROR_MEASURES = {"brier": "Brier score", "squared": "squared error"}
-LINE_MEASURES = {"slope": SLOPE, "in-the-large": "in-the-large"}
+LINE_MEASURES = {"slope": SLOPE_NAME, "in-the-large": "in-the-large"}
 POINTWISE = "pointwise"
 
 
@@ -429,7 +434,7 @@ def _reported_measures(
     loss, risk = run.problem.loss, run.risk
     loss_name = loss.name if loss.is_score else f"{loss.name} loss"
     name = {**ERROR_MEASURES, **RANK_MEASURES}.get(loss.name, loss_name)
-    search_loss = ReportedMeasure.with_interval(risk.interval, name, "", value=risk.value)
+    search_loss = ReportedMeasure.from_interval(risk.interval, name, "", value=risk.value)
     part_measures = (
         measure
         for validation_part in validation_parts.values()
@@ -448,7 +453,7 @@ def _part_measures(validation_part: Any) -> Iterator[ReportedMeasure]:
         yield from _named_measures(validation_part, LINE_MEASURES, "calibration")
         if validation_part.curve is not None:
             band_name = None if validation_part.curve.low is None else POINTWISE
-            yield ReportedMeasure(CURVE, "calibration", band_name)
+            yield ReportedMeasure(CURVE_NAME, "calibration", band_name)
         yield from _named_measures(validation_part, ERROR_MEASURES, "")
     elif isinstance(validation_part, NetBenefit):
         yield _net_benefit_measure(validation_part)
@@ -464,7 +469,7 @@ def _named_measures(
         if measured is not None and measured.honest is not None:
             values_by_field = {"value": measured.honest, "corrected": measured.corrected}
             values_by_field["of_final_model"] = measured.of_final_model
-            yield ReportedMeasure.with_interval(
+            yield ReportedMeasure.from_interval(
                 measured.interval, measure_name, part_name, **values_by_field
             )
 
@@ -477,12 +482,12 @@ def _net_benefit_measure(net_benefit: NetBenefit) -> ReportedMeasure:
     low, high = net_benefit.low, net_benefit.high
     limits = None if low is None or high is None else (float(low[0]), float(high[0]))
     measure_name = f"net benefit from a probability of {net_benefit.thresholds[0]:.15g} on"
-    everybody_text = f" (of treating all {rounded(net_benefit.treat_all[0])})"
+    treat_all_text = f" (of treating all {format_rounded(net_benefit.treat_all[0])})"
     final_value = (
         None if net_benefit.of_final_model is None else float(net_benefit.of_final_model[0])
     )
     return ReportedMeasure(
-        measure_name + everybody_text,
+        measure_name + treat_all_text,
         "",
         band_name,
         float(net_benefit.honest[0]),

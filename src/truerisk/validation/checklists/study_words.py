@@ -12,24 +12,30 @@ from importlib.resources import files
 from string import Formatter
 from typing import Any
 
-from truerisk.core.formats import join_words, number, rows_counted
+from truerisk.core.formats import describe_row_counts, format_number, join_words
 from truerisk.intervals import as_form, names
 from truerisk.validation.checklists.study_facts import (
-    CURVE,
-    GIVEN,
-    SLOPE,
+    CURVE_NAME,
+    PREDICTIONS_ONLY_STEPS,
+    SLOPE_NAME,
     ReportedMeasure,
     StudyFacts,
     StudySoftware,
 )
-from truerisk.validation.measures import rounded
-from truerisk.validation.prediction_stability import OF_SAMPLES
+from truerisk.validation.measures import format_rounded
+from truerisk.validation.prediction_stability import BOOTSTRAP_SOURCE_NOTE
 
-ENOUGH_EVENTS, FEW_EVENTS = (
+ENOUGH_EVENTS_PER_COLUMN, FEW_EVENTS_PER_COLUMN = (
     20,
     10,
 )  # events per candidate predictor that suffice or are too few, if R² is unknown
-RELATIONS = ("later", "below", "among", "apart", "near")  # relations of tested to training rows
+TEST_ROW_RELATIONS = (
+    "later",
+    "below",
+    "among",
+    "apart",
+    "near",
+)  # relations of tested to training rows
 
 
 @cache
@@ -56,20 +62,20 @@ class Sentences:
                 {"say": sentence_choice} if isinstance(sentence_choice, str) else sentence_choice
             )
             conditions = sentence["when"].split(", ") if "when" in sentence else ()
-            if all(self._holds(fact) for fact in conditions):
+            if all(self._holds(condition) for condition in conditions):
                 fields = [field for _, field, _, _ in Formatter().parse(sentence["say"]) if field]
-                field_values = {field: self.term(field) for field in fields}
+                field_values = {field: self.look_up(field) for field in fields}
                 if None not in field_values.values():
                     return str(sentence["say"].format(**field_values))
         return None
 
-    def term(self, name: str) -> Any:
+    def look_up(self, name: str) -> Any:
         """Return a fact by name, or the text that a TOML file defines for it; None if unknown."""
         return self.fill(self.words[name]) if name in self.words else self.facts[name]
 
     def paragraph(self) -> str:
         """Describe participants, missing data, model, validation, performance and omissions."""
-        text = map(self.term, read_toml("study_words")["paragraph"])
+        text = map(self.look_up, read_toml("study_words")["paragraph"])
         return " ".join(filter(None, text))
 
     def _holds(self, fact: str) -> bool:
@@ -82,8 +88,8 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
     """Return all facts that a sentence can mention or depend on, by name; None if unknown."""
     rows, model, testing, results = facts.rows, facts.model, facts.testing, facts.results
     class_counts, earlier_steps = rows.class_counts, model.steps[:-1]
-    rarest_count = min(class_counts.values(), default=rows.n_rows)
-    events_per_column = rarest_count / rows.n_columns if rows.n_columns else None
+    rarest_class_count = min(class_counts.values(), default=rows.n_rows)
+    events_per_column = rarest_class_count / rows.n_columns if rows.n_columns else None
     n_tested = rows.n_rows if testing.n_tested is None else testing.n_tested
     calibration_intervals = {
         measure.name: measure.interval
@@ -93,17 +99,19 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
     losses_with_intervals = [
         name for name, has_intervals in results.by_level.items() if has_intervals
     ]
-    verdict_by_rule = None
+    events_verdict = None
     if events_per_column is not None:
-        verdict_by_rule = (
+        events_verdict = (
             "no"
-            if events_per_column < FEW_EVENTS
+            if events_per_column < FEW_EVENTS_PER_COLUMN
             else "probably"
-            if events_per_column < ENOUGH_EVENTS
+            if events_per_column < ENOUGH_EVENTS_PER_COLUMN
             else "yes"
         )
     interval_cautions = (
-        [] if testing.finished else cautions({measure.interval for measure in results.measures})
+        []
+        if testing.has_finished_model
+        else describe_cautions({measure.interval for measure in results.measures})
     )
     return {
         **vars(rows),
@@ -111,23 +119,23 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         **vars(testing),
         **vars(results),
         # facts about the rows and their classes
-        "rows_counted": rows_counted(rows.n_rows, class_counts, rows.n_groups),
+        "rows_counted": describe_row_counts(rows.n_rows, class_counts, rows.n_groups),
         "numbers": not class_counts,
         "in_time": rows.n_lost is not None,
         "n_events": None if rows.event is None else class_counts.get(rows.event),
-        "rarest_share": f"{rarest_count / sum(class_counts.values()):.1%}"
+        "rarest_share": f"{rarest_class_count / sum(class_counts.values()):.1%}"
         if class_counts
         else None,
-        "per_column": None if events_per_column is None else number(events_per_column, 1),
+        "per_column": None if events_per_column is None else format_number(events_per_column, 1),
         "no_gaps": rows.n_gaps == 0,
-        "few": FEW_EVENTS,
-        "enough": ENOUGH_EVENTS,
-        "enough_rows": verdict_by_rule and _verdict(rows.n_rows, results.n_needed),
-        "enough_by_rule": verdict_by_rule,
+        "few": FEW_EVENTS_PER_COLUMN,
+        "enough": ENOUGH_EVENTS_PER_COLUMN,
+        "enough_rows": events_verdict and _verdict(rows.n_rows, results.n_needed),
+        "enough_by_rule": events_verdict,
         "enough_to_test": _verdict(n_tested, results.n_to_validate),
         # facts about the model and its tuning
-        "finished": testing.finished,
-        "given": model.steps == GIVEN,
+        "finished": testing.has_finished_model,
+        "given": model.steps == PREDICTIONS_ONLY_STEPS,
         "learner": model.steps[-1],
         "chain": " → ".join(model.steps),
         "steps_listed": join_words(model.steps),
@@ -145,28 +153,28 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         )
         or None,
         "gives": read_toml("study_words")["responses"][model.response],
-        "software": software(facts.software),
+        "software": describe_software(facts.software),
         # facts about the splits and the tested rows
-        **{relation: testing.tested_on == relation for relation in RELATIONS},
-        "tuning_splits": splits(testing.chosen_by),
-        "test_splits": splits(testing.tested_by),
-        "nested_splits": splits(testing.tested_by, is_tuned=True),
+        **{relation: testing.tested_on == relation for relation in TEST_ROW_RELATIONS},
+        "tuning_splits": describe_splits(testing.chosen_by),
+        "test_splits": describe_splits(testing.tested_by),
+        "nested_splits": describe_splits(testing.tested_by, is_tuned=True),
         "n_tested": n_tested,
         "n_untested": rows.n_rows - n_tested,
-        "tested_counted": rows_counted(n_tested, testing.tested_counts),
+        "tested_counted": describe_row_counts(n_tested, testing.tested_counts),
         # facts about the performance measures
-        "moved": None if results.stability is None else rounded(results.stability.mape),
-        "of_samples": results.stability and results.stability.source == OF_SAMPLES,
+        "moved": None if results.stability is None else format_rounded(results.stability.mape),
+        "of_samples": results.stability and results.stability.source == BOOTSTRAP_SOURCE_NOTE,
         "level": f"{100 * results.confidence_level:.15g}%",
         "values": "; ".join(map(_rating_sentence, results.measures)),
-        "measured_by": measured_by(results.measures),
+        "measured_by": list_measures_by_part(results.measures),
         "first_measure": next((measure.name for measure in results.measures), None),
         "cautions": " ".join(interval_cautions) or None,
         "calibrated": bool(calibration_intervals),
-        "has_slope": SLOPE in calibration_intervals,
-        "has_curve": CURVE in calibration_intervals,
-        "slope_has_interval": calibration_intervals.get(SLOPE),
-        "slope_by_folds": calibration_intervals.get(SLOPE) == "sandwich-pairs",
+        "has_slope": SLOPE_NAME in calibration_intervals,
+        "has_curve": CURVE_NAME in calibration_intervals,
+        "slope_has_interval": calibration_intervals.get(SLOPE_NAME),
+        "slope_by_folds": calibration_intervals.get(SLOPE_NAME) == "sandwich-pairs",
         "subgroups": ", ".join(results.subgroups) or None,
         "too_small": ", ".join(results.too_small) or None,
         "levels_have_intervals": losses_with_intervals,
@@ -185,7 +193,7 @@ def _verdict(n_rows: int, n_needed: int | None) -> str | None:
     return None if n_needed is None else "yes" if n_rows >= n_needed else "no"
 
 
-def cautions(interval_names: Collection[str | None]) -> list[str]:
+def describe_cautions(interval_names: Collection[str | None]) -> list[str]:
     """Return a sentence for each unpublished assumption of the intervals with these names."""
     names_by_caution: dict[str, list[str]] = {}
     for name in names():
@@ -198,7 +206,7 @@ def cautions(interval_names: Collection[str | None]) -> list[str]:
     ]
 
 
-def software(study_software: StudySoftware) -> str:
+def describe_software(study_software: StudySoftware) -> str:
     """Describe the software: packages with versions and publications, and the random seed."""
     citations: Mapping[str, str] = read_toml("study_words")["software"]
     package_texts = [
@@ -212,12 +220,12 @@ def software(study_software: StudySoftware) -> str:
     )
 
 
-def splits(method: str, *, is_tuned: bool = False) -> str:
+def describe_splits(method: str, *, is_tuned: bool = False) -> str:
     """Describe a splitting method, given by its name, for readers who know cross-validation.
 
-    >>> splits("pairs (5-fold)", is_tuned=True)
+    >>> describe_splits("pairs (5-fold)", is_tuned=True)
     'nested cross-validation on one set of folds (5-fold)'
-    >>> splits("5-fold"), splits("forward-5")
+    >>> describe_splits("5-fold"), describe_splits("forward-5")
     ('5-fold cross-validation', 'forward-5')
     """
     method_name, _, folds_text = method.partition(" (")
@@ -242,26 +250,26 @@ def _rating_sentence(measure: ReportedMeasure) -> str:
     interval_text = "no interval" if measure.interval is None else measure.interval
     if measure.value is None:
         return f"{measure_name} as a figure ({interval_text})"
-    limits = measure.ends or ()
-    if measure.ends is not None:
-        low, high = (rounded(limit, measure.value, *limits) for limit in limits)
+    limits = measure.limits or ()
+    if measure.limits is not None:
+        low, high = (format_rounded(limit, measure.value, *limits) for limit in limits)
         interval_text = f"{low} to {high}, {measure.interval}"
-    value_text, corrected_text = rounded(measure.value, *limits), ""
+    value_text, corrected_text = format_rounded(measure.value, *limits), ""
     if measure.corrected is not None:
         corrected_text = (
-            f"corrected for optimism {rounded(measure.corrected, measure.value, *limits)}"
+            f"corrected for optimism {format_rounded(measure.corrected, measure.value, *limits)}"
         )
     if measure.of_final_model is None:
         return (
             f"{measure_name} {value_text} "
             f"({'; '.join(filter(None, (interval_text, corrected_text)))})"
         )
-    final_value = rounded(measure.of_final_model, measure.value, *limits)
+    final_value = format_rounded(measure.of_final_model, measure.value, *limits)
     text = f"{measure_name} {value_text}, of the final model {final_value} ({interval_text})"
     return f"{text}, {corrected_text}" if corrected_text else text
 
 
-def measured_by(measures: Collection[ReportedMeasure]) -> str:
+def list_measures_by_part(measures: Collection[ReportedMeasure]) -> str:
     """List the names of the measures, grouped by the part of the validation."""
     names_by_part: dict[str, list[str]] = {}
     for measure in measures:
@@ -274,12 +282,12 @@ def measured_by(measures: Collection[ReportedMeasure]) -> str:
 
 def _omissions(facts: StudyFacts, *, is_calibrated: bool) -> str | None:
     """List, as a text, what the validation leaves out; return None if it leaves out nothing."""
-    was_fitted, results = not facts.testing.finished, facts.results
-    is_left_out = {
+    was_fitted, results = not facts.testing.has_finished_model, facts.results
+    omission_flags = {
         "validation in other people than these": was_fitted,
         "calibration": not is_calibrated,
         "a comparison of subgroups": not results.subgroups,
         "a bootstrap estimate of optimism": was_fitted and not facts.testing.corrected,
     }
-    omissions = [omission for omission, is_lacking in is_left_out.items() if is_lacking]
+    omissions = [omission for omission, is_omitted in omission_flags.items() if is_omitted]
     return join_words(omissions) if omissions else None

@@ -31,19 +31,19 @@ from tests.engines.preparation.closed.drawn import Draw, N
 from tests.support.missing import output_without
 
 import truerisk as tr
-from truerisk.engines.preparation import FORMS, fitted
+from truerisk.engines.preparation import CLOSED_FORMS, fitted
 from truerisk.engines.preparation.closed import coded_data, first_steps, scaling
-from truerisk.engines.preparation.closed.agreement import agrees, agrees_on
-from truerisk.engines.preparation.closed.first_steps import closed_steps, form_of
-from truerisk.engines.preparation.closed.step_tables import Numbers, Refused
-from truerisk.engines.preparation.fitted import fitted_steps
-from truerisk.engines.prepared import OwnArithmetic
+from truerisk.engines.preparation.closed.agreement import agrees_on_frame_class, agrees_with_sklearn
+from truerisk.engines.preparation.closed.first_steps import find_closed_form, fit_closed_steps
+from truerisk.engines.preparation.closed.step_tables import NoClosedForm, NumberTable
+from truerisk.engines.preparation.fitted import fit_preprocessing_steps
+from truerisk.engines.prepared import LearnerFitNeeded
 from truerisk.extend import Data
 from truerisk.methods import Bootstrap
 
 Y = np.random.default_rng(0).integers(0, 3, N)
 LABELS = np.array(["u", "b", "c"])[Y]
-FAILURES = (ValueError, TypeError, AttributeError, Warning, OwnArithmetic)
+FAILURES = (ValueError, TypeError, AttributeError, Warning, LearnerFitNeeded)
 
 
 def classes(X, y=Y):
@@ -84,9 +84,9 @@ def by_fits(*args):
     """What scikit-learn's steps give; None where they fail or warn."""
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
         warnings.simplefilter("error")
-        patch.setattr(first_steps, "closed_steps", lambda *args: None)
+        patch.setattr(first_steps, "fit_closed_steps", lambda *args: None)
         try:
-            return fitted_steps(*args)
+            return fit_preprocessing_steps(*args)
         except FAILURES:
             return None
 
@@ -97,22 +97,22 @@ def agree(steps, data, train, asked):
     known = [0]  # no form is asked for where the first step has none
 
     def noted(*args):
-        closed = closed_steps(*args)
+        closed = fit_closed_steps(*args)
         known.append(0 if closed is None else closed.n_steps)
         return closed
 
     args = steps, data, train, y[train[0]], asked, read
     theirs = by_fits(*args)
     with warnings.catch_warnings(), pytest.MonkeyPatch.context() as patch:
-        patch.setattr(first_steps, "closed_steps", noted)
+        patch.setattr(first_steps, "fit_closed_steps", noted)
         if theirs is None:
             warnings.simplefilter("ignore")
             with suppress(*FAILURES):
-                fitted_steps(*args)
+                fit_preprocessing_steps(*args)
             assert known[-1] < len(steps), "scikit-learn has something to say"
             return 0
         warnings.simplefilter("error")
-        ours = fitted_steps(*args)
+        ours = fit_preprocessing_steps(*args)
     assert len(ours[1]) == len(theirs[1]) == len(asked)
     for one, other in zip([ours[0], *ours[1]], [theirs[0], *theirs[1]], strict=True):
         same(one, other)
@@ -175,18 +175,21 @@ def test_closed_steps_let_engines_answer_without_a_fit_of_a_step(
 
 def test_closed_steps_code_all_rows_once_and_hold_them_as_long_as_the_data(monkeypatch):
     """For all train sets, all settings and all learners of the same data."""
-    data, coded, texts = classes(frame()), [], coded_data._coded_texts
-    before = len(first_steps.SOURCES), len(first_steps.KNOWN)
+    data, coded, texts = classes(frame()), [], coded_data._code_texts
+    before = len(first_steps.SOURCE_TABLES), len(first_steps.CLOSED_PREFIXES)
     several = [Pipeline([("a", columns())]), Pipeline([("b", columns())])]
     assert agree(several[0], classes(frame()), (np.arange(0, N, 2), None), [])
-    monkeypatch.setattr(coded_data, "_coded_texts", lambda c: coded.append(1) or texts(c))
+    monkeypatch.setattr(coded_data, "_code_texts", lambda c: coded.append(1) or texts(c))
     for steps in several:
         for start in range(4):
             assert agree(steps, data, (np.arange(start, N, 2), None), [np.arange(5)])
     assert len(coded) == 2
-    assert (len(first_steps.SOURCES), len(first_steps.KNOWN)) == (before[0] + 1, before[1] + 2)
+    assert (len(first_steps.SOURCE_TABLES), len(first_steps.CLOSED_PREFIXES)) == (
+        before[0] + 1,
+        before[1] + 2,
+    )
     del data, several, steps
-    assert (len(first_steps.SOURCES), len(first_steps.KNOWN)) == before
+    assert (len(first_steps.SOURCE_TABLES), len(first_steps.CLOSED_PREFIXES)) == before
 
 
 def test_closed_steps_may_be_the_first_of_several():
@@ -201,7 +204,7 @@ def test_closed_steps_may_be_the_first_of_several():
 @pytest.mark.parametrize("first", [StandardScaler(), RobustScaler(), SimpleImputer()], ids=repr)
 def test_closed_steps_scale_tall_tables_a_few_rows_at_a_time(first, by_rows):
     """Sums by parts are those of the whole table, and what is changed in place is nobody's."""
-    n = 9 * scaling.CACHED // 7
+    n = 9 * scaling.CELLS_IN_CACHE // 7
     X = np.random.default_rng(0).normal(100, 1, (n, 7)) * 10.0 ** np.arange(-3, 4)
     table = X.copy() if by_rows else pd.DataFrame(X, columns=list("abcdefg"))
     two = FeatureUnion([("b", MaxAbsScaler()), ("c", StandardScaler())])
@@ -218,7 +221,9 @@ def test_closed_steps_leave_warnings_and_errors_to_the_steps():
 
     def asked(step, column):
         steps = Pipeline([("c", make_column_transformer((step, [column])))])
-        return fitted_steps(steps, classes(X), (rows, None), Y[rows], [np.arange(40, 60)], read)
+        return fit_preprocessing_steps(
+            steps, classes(X), (rows, None), Y[rows], [np.arange(40, 60)], read
+        )
 
     with pytest.warns(UserWarning, match="Skipping features"):
         asked(SimpleImputer(), "a")
@@ -325,7 +330,7 @@ def is_refused(X, *steps):
     named = [(f"s{i}", step) for i, step in enumerate(steps)]
     data = X if isinstance(X, Data) else classes(X, TWO)
     asked = [np.arange(16, ROWS)]
-    return closed_steps(Pipeline(named), data, TRAIN, TWO[TRAIN], asked) is None
+    return fit_closed_steps(Pipeline(named), data, TRAIN, TWO[TRAIN], asked) is None
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -345,17 +350,19 @@ def test_closed_steps_refuse_frames_between_steps():
 # ---------------- A form is compared with the scikit-learn installed before it is trusted
 
 
-@pytest.mark.parametrize("place", FORMS)
+@pytest.mark.parametrize("place", CLOSED_FORMS)
 def test_agrees_tells_the_own_form_of_a_class_from_another(place):
     """A form that fails is an error: our own failure must not pass for another release."""
     import_module(place.partition(":")[0])
-    assert agrees.__wrapped__(place, FORMS[place].load())
+    assert agrees_with_sklearn.__wrapped__(place, CLOSED_FORMS[place].load())
     if "FunctionTransformer" in place:
         return
-    with suppress(Refused):  # of text
-        assert not agrees.__wrapped__(place, lambda step: lambda table, y: (table, lambda one: one))
+    with suppress(NoClosedForm):  # of text
+        assert not agrees_with_sklearn.__wrapped__(
+            place, lambda step: lambda table, y: (table, lambda one: one)
+        )
     with pytest.raises(ZeroDivisionError):
-        agrees.__wrapped__(place, lambda step: lambda table, y: 1 / 0)
+        agrees_with_sklearn.__wrapped__(place, lambda step: lambda table, y: 1 / 0)
 
 
 @pytest.mark.parametrize("frames", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
@@ -363,14 +370,16 @@ def test_agrees_on_frames_that_scikit_learn_takes(frames, monkeypatch):
     """Scikit-learn 1.6 knows no columns of the present polars by their names."""
     place = f"{frames.__module__.partition('.')[0]}:DataFrame"
     table = frames({"a": np.arange(24.0)})
-    if agrees_on(place, form_of):
+    if agrees_on_frame_class(place, find_closed_form):
         assert not is_refused(table, SCALE)
     else:
         assert frames is pl.DataFrame
-    monkeypatch.setattr(first_steps, "agrees_on", lambda *args: False)
+    monkeypatch.setattr(first_steps, "agrees_on_frame_class", lambda *args: False)
     assert is_refused(table, SCALE)
-    with suppress(Refused):  # of text, where scikit-learn takes the frame at all
-        assert not agrees_on.__wrapped__(place, lambda step: lambda table, y: (table, None))
+    with suppress(NoClosedForm):  # of text, where scikit-learn takes the frame at all
+        assert not agrees_on_frame_class.__wrapped__(
+            place, lambda step: lambda table, y: (table, None)
+        )
 
 
 def otherwise(step):
@@ -379,7 +388,7 @@ def otherwise(step):
 
     def fit(table, y):
         _, apply = form(table, y)
-        moved = lambda other: Numbers(np.nextafter(apply(other).numbers(), np.inf))  # noqa: E731
+        moved = lambda other: NumberTable(np.nextafter(apply(other).numbers(), np.inf))  # noqa: E731
         return moved(table), moved
 
     return fit
@@ -390,7 +399,7 @@ def test_agrees_notices_a_last_bit(monkeypatch):
     assert not is_refused(FULL, SCALE)
     instead = SimpleNamespace(module=scaling.__name__, load=lambda: otherwise)
     place = "sklearn.preprocessing:StandardScaler"
-    monkeypatch.setattr(first_steps, "FORMS", {**FORMS, place: instead})
+    monkeypatch.setattr(first_steps, "CLOSED_FORMS", {**CLOSED_FORMS, place: instead})
     assert is_refused(FULL, StandardScaler())
 
 

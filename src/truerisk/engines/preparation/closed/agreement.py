@@ -13,9 +13,14 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.identity import imported_class
-from truerisk.engines.preparation.closed.coded_data import Cells, Source
-from truerisk.engines.preparation.closed.step_tables import Coded, Form, Table, as_learner_input
-from truerisk.engines.prepared import unless_it_fails
+from truerisk.engines.preparation.closed.coded_data import SourceCells, SourceTable
+from truerisk.engines.preparation.closed.step_tables import (
+    ClosedForm,
+    CodedTable,
+    Table,
+    as_learner_input,
+)
+from truerisk.engines.prepared import call_or_none
 
 N_ROWS, N_TRAIN_ROWS, N_CLASSES = 90, 50, 3
 Parameters = Mapping[str, Any]
@@ -27,7 +32,7 @@ RARE_CATEGORY_PARAMETERS: Parameters = {
     "max_categories": 3,
 }
 
-EXAMPLES: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
+EXAMPLES_BY_STEP: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
     "StandardScaler": ("numbers", ({}, {"with_mean": False})),
     "MinMaxScaler": ("numbers", ({}, {"feature_range": (-1, 2), "clip": True})),
     "MaxAbsScaler": ("numbers", DEFAULT_PARAMETERS),
@@ -51,19 +56,19 @@ EXAMPLES: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
 
 
 @cache
-def agrees(class_path: str, make_form: Callable[[Any], Form]) -> bool:
+def agrees_with_sklearn(class_path: str, make_form: Callable[[Any], ClosedForm]) -> bool:
     """Return True if the closed form of a step's class agrees with the installed scikit-learn.
 
     It is tested once per process and class, in a few milliseconds.
     """
-    examples = unless_it_fails(lambda: list(_examples(class_path)))
+    examples = call_or_none(lambda: list(_make_examples(class_path)))
     return examples is not None and all(
         _agrees_on_example(make_form, *example) for example in examples
     )
 
 
 @cache
-def agrees_on(frame_path: str, make_form: Callable[[Any], Form]) -> bool:
+def agrees_on_frame_class(frame_path: str, make_form: Callable[[Any], ClosedForm]) -> bool:
     """Return True if the installed scikit-learn supports this frame class and its column names."""
     frame_class = imported_class(frame_path)
     return all(
@@ -71,7 +76,9 @@ def agrees_on(frame_path: str, make_form: Callable[[Any], Form]) -> bool:
     )
 
 
-def _agrees_on_frame(frame_class: Any, make_form: Callable[[Any], Form], cell_kind: str) -> bool:
+def _agrees_on_frame(
+    frame_class: Any, make_form: Callable[[Any], ClosedForm], cell_kind: str
+) -> bool:
     from sklearn.compose import ColumnTransformer
     from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
@@ -79,21 +86,23 @@ def _agrees_on_frame(frame_class: Any, make_form: Callable[[Any], Form], cell_ki
     frame = frame_class(dict(zip(names, _simulated_table(cell_kind).T.tolist(), strict=True)))
     y, train_rows = np.arange(N_ROWS) % N_CLASSES, np.arange(1, N_ROWS)
     step = StandardScaler() if cell_kind == "numbers" else OneHotEncoder(sparse_output=False)
-    steps = ColumnTransformer([("some", step, names[1:3])])
+    column_transformer = ColumnTransformer([("some", step, names[1:3])])
     # The closed form is made before the step is fitted, because it refuses a fitted step.
-    closed_form = make_form(steps)
-    expected_output = unless_it_fails(lambda: steps.fit_transform(frame[1:], y[train_rows]))
+    closed_form = make_form(column_transformer)
+    expected_output = call_or_none(
+        lambda: column_transformer.fit_transform(frame[1:], y[train_rows])
+    )
     if expected_output is None:
         return False
-    table, _ = closed_form(Cells.from_source(Source(frame), train_rows), y[train_rows])
-    return _have_same_cells(_learner_cells(table), expected_output)
+    table, _ = closed_form(SourceCells.from_source(SourceTable(frame), train_rows), y[train_rows])
+    return _has_same_cells(_learner_cells(table), expected_output)
 
 
-def _examples(class_path: str) -> Iterator[tuple[Any, str]]:
+def _make_examples(class_path: str) -> Iterator[tuple[Any, str]]:
     module, _, name = class_path.partition(":")
     step_class = getattr(import_module(module), name)
-    if name in EXAMPLES:
-        table_kind, settings = EXAMPLES[name]
+    if name in EXAMPLES_BY_STEP:
+        table_kind, settings = EXAMPLES_BY_STEP[name]
         yield from ((step_class(**setting), table_kind) for setting in settings)
     elif name == "SimpleImputer":
         yield step_class(strategy=MOST_FREQUENT), "texts with gaps"
@@ -107,19 +116,19 @@ def _examples(class_path: str) -> Iterator[tuple[Any, str]]:
 def _composite_example(step_class: Any, name: str) -> tuple[Any, str]:
     from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
 
-    scale, encode = StandardScaler(), OneHotEncoder(handle_unknown="ignore")
+    scaler, encoder = StandardScaler(), OneHotEncoder(handle_unknown="ignore")
     if name == "ColumnTransformer":
-        return step_class([("a", encode, [0, 2]), ("b", "drop", [1])], remainder=encode), "texts"
-    return step_class([("a", scale), ("b", MaxAbsScaler())]), "numbers"
+        return step_class([("a", encoder, [0, 2]), ("b", "drop", [1])], remainder=encoder), "texts"
+    return step_class([("a", scaler), ("b", MaxAbsScaler())]), "numbers"
 
 
-def _agrees_on_example(make_form: Callable[[Any], Form], step: Any, table_kind: str) -> bool:
+def _agrees_on_example(make_form: Callable[[Any], ClosedForm], step: Any, table_kind: str) -> bool:
     """Compare a closed form with its step, fitted on rows with copies and applied to test rows.
 
     The test rows have unknown categories if the step accepts these.
     """
     X, y = _simulated_table(table_kind), np.arange(N_ROWS) % N_CLASSES
-    row_copies = np.repeat(np.arange(N_TRAIN_ROWS), 1 + np.arange(N_TRAIN_ROWS) % 2)
+    repeated_rows = np.repeat(np.arange(N_TRAIN_ROWS), 1 + np.arange(N_TRAIN_ROWS) % 2)
     accepts_unknown = (
         getattr(step, "handle_unknown", "") in UNKNOWN_ACCEPTING_VALUES
         and getattr(step, "drop", None) is None
@@ -128,15 +137,21 @@ def _agrees_on_example(make_form: Callable[[Any], Form], step: Any, table_kind: 
         N_TRAIN_ROWS // 2,
         N_ROWS if accepts_unknown or table_kind.startswith("numbers") else N_TRAIN_ROWS,
     )
-    source, closed_form = Source(X), make_form(step)
-    expected_outputs = unless_it_fails(
-        lambda: (step.fit_transform(X[row_copies], y[row_copies]), step.transform(X[test_rows]))
+    source, closed_form = SourceTable(X), make_form(step)
+    expected_outputs = call_or_none(
+        lambda: (
+            step.fit_transform(X[repeated_rows], y[repeated_rows]),
+            step.transform(X[test_rows]),
+        )
     )
     if expected_outputs is None:
         return False
-    table, apply = closed_form(Cells.from_source(source, row_copies), y[row_copies])
-    outputs = _learner_cells(table), _learner_cells(apply(Cells.from_source(source, test_rows)))
-    return all(map(_have_same_cells, outputs, expected_outputs))
+    table, transform = closed_form(SourceCells.from_source(source, repeated_rows), y[repeated_rows])
+    outputs = (
+        _learner_cells(table),
+        _learner_cells(transform(SourceCells.from_source(source, test_rows))),
+    )
+    return all(map(_has_same_cells, outputs, expected_outputs))
 
 
 def _simulated_table(table_kind: str) -> np.ndarray:
@@ -163,7 +178,7 @@ def _learner_cells(table: Table) -> Any:
 
     Texts, which a learner never receives, are returned as an array of objects.
     """
-    if not isinstance(table, Coded):
+    if not isinstance(table, CodedTable):
         return as_learner_input(table)
     columns = zip(table.codes.T, table.levels, strict=True)
     return np.array(
@@ -175,7 +190,7 @@ def _learner_cells(table: Table) -> Any:
     ).T
 
 
-def _have_same_cells(table: Any, expected_table: Any) -> bool:
+def _has_same_cells(table: Any, expected_table: Any) -> bool:
     """Return True if two tables hold the same cells, and both are dense or both are sparse."""
     if hasattr(table, "toarray") != hasattr(expected_table, "toarray"):
         return False

@@ -12,7 +12,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.overrides import override
 from truerisk.data.rows import column_names
-from truerisk.engines.preparation.closed.step_tables import Coded, Levels, Refused, Table
+from truerisk.engines.preparation.closed.step_tables import CodedTable, Levels, NoClosedForm, Table
 
 MAX_EXACT_INTEGER = 2**53  # Double precision represents integers up to this size exactly.
 FRAME_CLASSES = ("pandas:DataFrame", "polars:DataFrame")
@@ -21,7 +21,7 @@ FRAME_CLASSES = ("pandas:DataFrame", "polars:DataFrame")
 TEXT_KINDS = "tU"
 
 
-class Source:
+class SourceTable:
     """Frame or array X, with a cache of the coded and numeric columns that steps have requested."""
 
     def __init__(self, X: Any) -> None:
@@ -31,19 +31,19 @@ class Source:
             (class_path for class_path in FRAME_CLASSES if is_exactly(X, class_path)), None
         )
         if not self.is_array and self.frame is None:
-            raise Refused("a table of another kind")
+            raise NoClosedForm("a table of another kind")
         if len(np.shape(X)) != 2 or not np.shape(X)[1]:
-            raise Refused("no table")
+            raise NoClosedForm("no table")
         self.names = None if self.is_array else _text_column_names(X)
         self.width = int(np.shape(X)[1])
         self.is_pandas = hasattr(X, "iloc")
         self._kinds: dict[int, str] = {}
         self._codes_by_column: dict[int, tuple[np.ndarray, Levels]] = {}
         self._doubles_by_columns: dict[tuple[int, ...], np.ndarray] = {}
-        self._codes_by_columns: dict[tuple[int, ...], Coded] = {}
+        self._codes_by_columns: dict[tuple[int, ...], CodedTable] = {}
         self._stored_by_rows: dict[tuple[int, ...], bool] = {}
 
-    def by_rows(self, columns: tuple[int, ...]) -> bool:
+    def is_stored_by_rows(self, columns: tuple[int, ...]) -> bool:
         """Return True if these columns of a frame, once selected, are stored row by row in memory.
 
         This depends on how the frame was made. scikit-learn computes sums in this order.
@@ -64,27 +64,27 @@ class Source:
         if column_kinds <= {"i", "f"}:
             return "f" if "f" in column_kinds else "i"
         if len(column_kinds) > 1:
-            raise Refused("columns of several kinds in one array")
+            raise NoClosedForm("columns of several kinds in one array")
         return column_kinds.pop()
 
     @cached_property
     def array(self) -> np.ndarray:
         """All columns of a numeric array X as doubles, in the memory order of X."""
         if _array_kind(self.X) in TEXT_KINDS:
-            raise Refused("text is no number")
+            raise NoClosedForm("text is no number")
         return _as_finite_doubles(self.X)
 
     def numbers(self, columns: tuple[int, ...]) -> np.ndarray:
         """Return these columns of X as doubles, stored one column after the other."""
         if columns not in self._doubles_by_columns:
             if self.kind(columns) in TEXT_KINDS:
-                raise Refused("text is no number")
+                raise NoClosedForm("text is no number")
             self._doubles_by_columns[columns] = np.stack(
                 [_as_finite_doubles(self._column(j)) for j in columns]
             )
         return self._doubles_by_columns[columns]
 
-    def coded(self, columns: tuple[int, ...]) -> Coded:
+    def coded_table(self, columns: tuple[int, ...]) -> CodedTable:
         """Return the category codes of the cells of these columns, stored row by row."""
         if columns not in self._codes_by_columns:
             # A polars frame becomes one array, so that its columns must be of one kind.
@@ -93,8 +93,8 @@ class Source:
             coded_columns = [self._coded_column(j) for j in columns]
             codes = np.ascontiguousarray(np.column_stack([codes for codes, _ in coded_columns]))
             levels = tuple(levels for _, levels in coded_columns)
-            array_kind = "t" if any(column_levels.text for column_levels in levels) else "f"
-            self._codes_by_columns[columns] = Coded(codes, levels, array_kind)
+            array_kind = "t" if any(column_levels.is_text for column_levels in levels) else "f"
+            self._codes_by_columns[columns] = CodedTable(codes, levels, array_kind)
         return self._codes_by_columns[columns]
 
     def _coded_column(self, j: int) -> tuple[np.ndarray, Levels]:
@@ -102,7 +102,7 @@ class Source:
             column = self._column(j)
             is_text = self._column_kind(j) in TEXT_KINDS
             self._codes_by_column[j] = (
-                _coded_texts(column) if is_text else _code_numbers(_as_finite_doubles(column))
+                _code_texts(column) if is_text else _code_numbers(_as_finite_doubles(column))
             )
         return self._codes_by_column[j]
 
@@ -117,77 +117,82 @@ class Source:
         elif self.is_pandas:
             column = self.X.iloc[:, j]
             if not _is_plain(column.dtype):
-                raise Refused("a column of another kind")
+                raise NoClosedForm("a column of another kind")
             column = np.asarray(column)
         else:
             if self.X.dtypes[j].is_integer() and self.X[:, j].null_count():
-                raise Refused("whole numbers of which some are missing")
+                raise NoClosedForm("whole numbers of which some are missing")
             column = np.asarray(self.X[:, j])
         return column
 
 
 @frozen(eq=False)
-class Cells(Table):
+class SourceCells(Table):
     """Table of some rows and columns of the unchanged X.
 
-    `by_rows` is True if scikit-learn would store the cells row by row, and sum them in this order.
+    `is_stored_by_rows` is True if scikit-learn would store the cells row by row, and sum them in
+    this order.
     """
 
-    source: Source
+    source: SourceTable
     rows: np.ndarray
-    places: tuple[int, ...]
-    by_rows: bool
+    column_numbers: tuple[int, ...]
+    is_stored_by_rows: bool
     fresh: bool = True
 
     @classmethod
-    def from_source(cls, source: Source, rows: np.ndarray) -> Cells:
+    def from_source(cls, source: SourceTable, rows: np.ndarray) -> SourceCells:
         """Return a table of these rows with all columns of X."""
         return cls(source, rows, tuple(range(source.width)), source.is_array)
 
     @property
     @override
     def shape(self) -> tuple[int, int]:
-        return len(self.rows), len(self.places)
+        return len(self.rows), len(self.column_numbers)
 
     @property
     @override
     def kind(self) -> str:  # type: ignore[override]
-        return self.source.kind(self.places)
+        return self.source.kind(self.column_numbers)
 
     @property
     @override
     def names(self) -> list[str] | None:  # type: ignore[override]
         names = self.source.names
-        return None if names is None else [names[j] for j in self.places]
+        return None if names is None else [names[j] for j in self.column_numbers]
 
     @override
     def numbers(self) -> np.ndarray:
-        if self.by_rows and len(self.places) == self.source.width:
+        if self.is_stored_by_rows and len(self.column_numbers) == self.source.width:
             return self.source.array[self.rows]
-        all_rows = self.source.numbers(self.places)
-        if self.by_rows or self.source.by_rows(self.places):
+        all_rows = self.source.numbers(self.column_numbers)
+        if self.is_stored_by_rows or self.source.is_stored_by_rows(self.column_numbers):
             return np.ascontiguousarray(all_rows.T[self.rows])
         return all_rows.take(self.rows, axis=1).T
 
     @override
-    def coded(self) -> Coded:
-        all_rows = self.source.coded(self.places)
-        return Coded(all_rows.codes.take(self.rows, axis=0), all_rows.levels, all_rows.kind)
+    def coded(self) -> CodedTable:
+        all_rows = self.source.coded_table(self.column_numbers)
+        return CodedTable(all_rows.codes.take(self.rows, axis=0), all_rows.levels, all_rows.kind)
 
     @override
     def columns(self, which: Any) -> Table:
         is_slice = isinstance(which, slice)
-        column_numbers = self.places[which] if is_slice else tuple(self.places[j] for j in which)
-        return Cells(self.source, self.rows, column_numbers, self.by_rows and is_slice)
+        column_numbers = (
+            self.column_numbers[which] if is_slice else tuple(self.column_numbers[j] for j in which)
+        )
+        return SourceCells(
+            self.source, self.rows, column_numbers, self.is_stored_by_rows and is_slice
+        )
 
 
 def _text_column_names(X: Any) -> list[str] | None:
     """Return the column names if all are strings, or None if none is a string."""
-    texts = {isinstance(name, str) for name in X.columns}
+    is_string = {isinstance(name, str) for name in X.columns}
     names = column_names(X)
-    if len(texts) > 1 or names is None or len(set(names)) < len(names):
-        raise Refused("columns whose names are mixed, or come twice")
-    return names if texts == {True} else None
+    if len(is_string) > 1 or names is None or len(set(names)) < len(names):
+        raise NoClosedForm("columns whose names are mixed, or come twice")
+    return names if is_string == {True} else None
 
 
 def _is_plain(dtype: Any) -> bool:
@@ -212,7 +217,7 @@ def _array_kind(column: np.ndarray) -> str:
         return "b"
     if dtype_kind in "iu":
         return "i"
-    raise Refused("cells of another kind")
+    raise NoClosedForm("cells of another kind")
 
 
 def _as_finite_doubles(column: np.ndarray) -> np.ndarray:
@@ -220,20 +225,22 @@ def _as_finite_doubles(column: np.ndarray) -> np.ndarray:
     if is_integer and (
         int(column.max()) > MAX_EXACT_INTEGER or int(column.min()) < -MAX_EXACT_INTEGER
     ):
-        raise Refused("whole numbers that are no doubles")
+        raise NoClosedForm("whole numbers that are no doubles")
     doubles = column.astype(np.float64, copy=False)
     if np.isinf(doubles).any():
-        raise Refused("infinite cells")
+        raise NoClosedForm("infinite cells")
     return doubles
 
 
 def _code_numbers(column: np.ndarray) -> tuple[np.ndarray, Levels]:
     values, codes = np.unique(column, return_inverse=True)
     has_nan = bool(len(values)) and bool(np.isnan(values[-1]))
-    return codes.ravel(), Levels(tuple(values.tolist()), none=False, nan=has_nan, text=False)
+    return codes.ravel(), Levels(
+        tuple(values.tolist()), has_none=False, has_nan=has_nan, is_text=False
+    )
 
 
-def _coded_texts(column: np.ndarray) -> tuple[np.ndarray, Levels]:
+def _code_texts(column: np.ndarray) -> tuple[np.ndarray, Levels]:
     cell_list = column.tolist()
     distinct_cells = set(cell_list)
     texts = sorted(cell for cell in distinct_cells if isinstance(cell, str))
@@ -241,11 +248,11 @@ def _coded_texts(column: np.ndarray) -> tuple[np.ndarray, Levels]:
         cell for cell in distinct_cells if not isinstance(cell, str) and cell is not None
     ]
     if not all(isinstance(cell, float) and cell != cell for cell in missing_cells):
-        raise Refused("text beside other cells")
+        raise NoClosedForm("text beside other cells")
     code_by_cell = {cell: text_code for text_code, cell in enumerate([*texts, None])}
     has_none, nan_code = None in distinct_cells, len(texts) + (None in distinct_cells)
     codes = np.array([code_by_cell.get(cell, nan_code) for cell in cell_list], dtype=np.intp)
     missing_levels = [*([None] if has_none else []), *([np.nan] if missing_cells else [])]
     return codes, Levels(
-        (*texts, *missing_levels), none=has_none, nan=bool(missing_cells), text=True
+        (*texts, *missing_levels), has_none=has_none, has_nan=bool(missing_cells), is_text=True
     )

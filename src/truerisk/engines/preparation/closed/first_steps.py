@@ -12,61 +12,61 @@ from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.core.registry import is_present
 from truerisk.data.data import Data
-from truerisk.engines.preparation import FORMS
-from truerisk.engines.preparation.closed.agreement import agrees, agrees_on
-from truerisk.engines.preparation.closed.coded_data import Cells, Source
+from truerisk.engines.preparation import CLOSED_FORMS
+from truerisk.engines.preparation.closed.agreement import agrees_on_frame_class, agrees_with_sklearn
+from truerisk.engines.preparation.closed.coded_data import SourceCells, SourceTable
 from truerisk.engines.preparation.closed.step_tables import (
     Apply,
-    Fitted,
-    Form,
-    Refused,
+    ClosedForm,
+    FittedStep,
+    NoClosedForm,
     Table,
     as_learner_input,
 )
 
 Key = TypeVar("Key")
-Made = TypeVar("Made")
+CachedValue = TypeVar("CachedValue")
 
-SOURCES: WeakKeyDictionary[Data, Source | None] = WeakKeyDictionary()
+SOURCE_TABLES: WeakKeyDictionary[Data, SourceTable | None] = WeakKeyDictionary()
 
 
 @frozen(eq=False)
-class Closed:
+class ClosedOutput:
     """Number of leading steps with a closed form, and their output for training and test rows."""
 
     n_steps: int
-    table: Any
-    tests: list[Any]
+    training_table: Any
+    test_tables: list[Any]
 
 
 @frozen(eq=False)
-class _Prefix:
+class _ClosedPrefix:
     """Closed form of the leading steps of a preparation, up to the first step that has none."""
 
-    form: Form
+    closed_form: ClosedForm
     n_steps: int
     covers_all_steps: bool
 
 
-KNOWN: WeakKeyDictionary[Any, _Prefix | None] = WeakKeyDictionary()
+CLOSED_PREFIXES: WeakKeyDictionary[Any, _ClosedPrefix | None] = WeakKeyDictionary()
 
 
-def closed_steps(
+def fit_closed_steps(
     preparation: Any,
     data: Data,
-    train: np.ndarray,
+    train_rows: np.ndarray,
     y: np.ndarray,
     test_sets: Sequence[np.ndarray],
-) -> Closed | None:
+) -> ClosedOutput | None:
     """Return the output of the leading steps with a closed form, or None if there are none.
 
-    `train` holds row numbers, repeated for copies, and `y` their labels or targets. If a step
+    `train_rows` holds row numbers, repeated for copies, and `y` their labels or targets. If a step
     refuses any of the training or test rows, None is returned, and scikit-learn fits all steps.
     Therefore no warning is given twice.
     """
     prefix, source = (
-        _cached(KNOWN, preparation, _closed_prefix),
-        _cached(SOURCES, data, _make_source),
+        _cached(CLOSED_PREFIXES, preparation, _closed_prefix),
+        _cached(SOURCE_TABLES, data, _make_source),
     )
     if prefix is None or source is None:
         return None
@@ -76,87 +76,90 @@ def closed_steps(
     try:
         # NumPy's warnings are silenced because non-finite numbers are refused, or found at the end.
         with np.errstate(all="ignore"):
-            table, apply = prefix.form(Cells.from_source(source, train), y)
-            tests = [convert(apply(Cells.from_source(source, rows))) for rows in test_sets]
-            return Closed(prefix.n_steps, convert(table), tests)
-    except Refused:
+            table, apply = prefix.closed_form(SourceCells.from_source(source, train_rows), y)
+            tests = [convert(apply(SourceCells.from_source(source, rows))) for rows in test_sets]
+            return ClosedOutput(prefix.n_steps, convert(table), tests)
+    except NoClosedForm:
         return None
 
 
 def _cached(
-    cache: MutableMapping[Key, Made | None],
+    cache: MutableMapping[Key, CachedValue | None],
     key: Key,
-    compute_value: Callable[[Key], Made],
-) -> Made | None:
+    compute_value: Callable[[Key], CachedValue],
+) -> CachedValue | None:
     if key not in cache:
         try:
             cache[key] = compute_value(key)
-        except Refused:
+        except NoClosedForm:
             cache[key] = None
     return cache[key]
 
 
-def _make_source(data: Data) -> Source:
-    source = Source(data.X)
-    if source.frame is not None and not agrees_on(source.frame, form_of):
-        raise Refused("frames that this release of scikit-learn takes otherwise")
+def _make_source(data: Data) -> SourceTable:
+    source = SourceTable(data.X)
+    if source.frame is not None and not agrees_on_frame_class(source.frame, find_closed_form):
+        raise NoClosedForm("frames that this release of scikit-learn takes otherwise")
     return source
 
 
-def _closed_prefix(preparation: Any) -> _Prefix:
+def _closed_prefix(preparation: Any) -> _ClosedPrefix:
     from sklearn import get_config
 
     config = get_config()
     if config["transform_output"] != "default" or config.get("sparse_interface", "") == "sparray":
-        raise Refused("tables of another kind between steps")
-    forms: list[Form] = []
+        raise NoClosedForm("tables of another kind between steps")
+    closed_forms: list[ClosedForm] = []
     for _, step in preparation.steps:
         try:
-            forms.append(form_of(step))
-        except Refused:
-            if not forms:
+            closed_forms.append(find_closed_form(step))
+        except NoClosedForm:
+            if not closed_forms:
                 raise
             break
-    return _Prefix(chain_forms(forms), len(forms), len(forms) == len(preparation.steps))
+    return _ClosedPrefix(
+        chain_forms(closed_forms), len(closed_forms), len(closed_forms) == len(preparation.steps)
+    )
 
 
 def _input_of_next_step(table: Table) -> Any:
     """Return a table as the next step of scikit-learn receives it, in its memory order."""
     if table.sparse:
         return as_learner_input(table)
-    if isinstance(table, Cells) or table.kind != "f":
-        raise Refused("a table of another kind than doubles")
+    if isinstance(table, SourceCells) or table.kind != "f":
+        raise NoClosedForm("a table of another kind than doubles")
     return table.numbers()
 
 
-def chain_forms(forms: Sequence[Form]) -> Form:
+def chain_forms(closed_forms: Sequence[ClosedForm]) -> ClosedForm:
     """Return the closed form of several steps, each fitted on the output of the step before it."""
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         apply_functions: list[Apply] = []
-        for closed_form in forms:
+        for closed_form in closed_forms:
             table, apply = closed_form(table, y)
             apply_functions.append(apply)
 
-        def apply_all(transformed: Table) -> Table:
+        def apply_all(other_rows: Table) -> Table:
             for apply in apply_functions:
-                transformed = apply(transformed)
-            return transformed
+                other_rows = apply(other_rows)
+            return other_rows
 
         return table, apply_all
 
     return fit
 
 
-def form_of(step: Any) -> Form:
+def find_closed_form(step: Any) -> ClosedForm:
     """Return the closed form of a step with its parameters, or raise Refused if it has none."""
     class_path = next(
-        (candidate_path for candidate_path in FORMS if is_exactly(step, candidate_path)), None
+        (candidate_path for candidate_path in CLOSED_FORMS if is_exactly(step, candidate_path)),
+        None,
     )
-    if class_path is None or not is_present(FORMS[class_path].module):
-        raise Refused(f"{type(step).__name__} is not known in closed form")
-    make_form = FORMS[class_path].load()
-    closed_form: Form = make_form(step)
-    if not agrees(class_path, make_form):
-        raise Refused(f"{type(step).__name__} does otherwise in this release of scikit-learn")
+    if class_path is None or not is_present(CLOSED_FORMS[class_path].module):
+        raise NoClosedForm(f"{type(step).__name__} is not known in closed form")
+    make_form = CLOSED_FORMS[class_path].load()
+    closed_form: ClosedForm = make_form(step)
+    if not agrees_with_sklearn(class_path, make_form):
+        raise NoClosedForm(f"{type(step).__name__} does otherwise in this release of scikit-learn")
     return closed_form

@@ -7,27 +7,27 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.preparation.closed.step_tables import (
-    Coded,
-    Fitted,
-    Form,
+    ClosedForm,
+    CodedTable,
+    FittedStep,
     Levels,
-    Numbers,
-    Refused,
+    NoClosedForm,
+    NumberTable,
     Table,
-    fitted,
+    fitted_step,
     is_boolean,
     is_nan,
-    known_parameters,
     one_of,
+    supported_parameters,
 )
 
 
-def simple_imputer(step: Any) -> Form:
+def simple_imputer(step: Any) -> ClosedForm:
     """Return a function that fits SimpleImputer on coded cells, without scikit-learn's class.
 
     Missing values are NaN, and any of the four strategies is supported.
     """
-    parameters = known_parameters(
+    parameters = supported_parameters(
         step,
         {
             "missing_values": is_nan,
@@ -39,25 +39,25 @@ def simple_imputer(step: Any) -> Form:
         },
     )
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         if table.kind == "t":
             return _fit_text(table.coded(), parameters)
         if table.kind not in "if":
-            raise Refused("SimpleImputer on such cells")
+            raise NoClosedForm("SimpleImputer on such cells")
         return _fit_numbers(table, parameters)
 
     return fit
 
 
-def _fit_text(table: Coded, parameters: dict[str, Any]) -> Fitted:
+def _fit_text(table: CodedTable, parameters: dict[str, Any]) -> FittedStep:
     """Fit the imputation of texts by the most frequent category, or by a constant.
 
     The constant becomes a category of its own.
     """
     if parameters["add_indicator"] or parameters["strategy"] in ("mean", "median"):
-        raise Refused("SimpleImputer on text")
-    if any(not levels.text for levels in table.levels):
-        raise Refused("text beside numbers in one array")
+        raise NoClosedForm("SimpleImputer on text")
+    if any(not levels.is_text for levels in table.levels):
+        raise NoClosedForm("text beside numbers in one array")
     counts = table.counts()
     fill_codes = np.array(
         [
@@ -66,35 +66,35 @@ def _fit_text(table: Coded, parameters: dict[str, Any]) -> Fitted:
         ]
     )
     if parameters["strategy"] == "most_frequent":
-        return fitted(table, lambda other_rows: _fill_codes(other_rows.coded(), fill_codes))
+        return fitted_step(table, lambda other_rows: _fill_codes(other_rows.coded(), fill_codes))
     fill_text = "missing_value" if parameters["fill_value"] is None else parameters["fill_value"]
     if not isinstance(fill_text, str):
-        raise Refused("a constant that is no text")
-    return fitted(table, lambda other_rows: _fill_with_category(other_rows.coded(), fill_text))
+        raise NoClosedForm("a constant that is no text")
+    return fitted_step(table, lambda other_rows: _fill_with_category(other_rows.coded(), fill_text))
 
 
 def _most_frequent_code(counts: np.ndarray, levels: Levels) -> int:
     """Return the code of the first of the most frequent categories except NaN, or raise Refused."""
-    cell_counts = counts[: len(levels) - levels.nan]
+    cell_counts = counts[: len(levels) - levels.has_nan]
     if not cell_counts.any():
-        raise Refused("a column without any cell")
-    frequent_code = int(cell_counts.argmax())
+        raise NoClosedForm("a column without any cell")
+    most_frequent_code = int(cell_counts.argmax())
     if (
-        levels.none
-        and frequent_code != len(cell_counts) - 1
-        and cell_counts[-1] == cell_counts[frequent_code]
+        levels.has_none
+        and most_frequent_code != len(cell_counts) - 1
+        and cell_counts[-1] == cell_counts[most_frequent_code]
     ):
-        raise Refused("None is as frequent as a text")
-    return frequent_code
+        raise NoClosedForm("None is as frequent as a text")
+    return most_frequent_code
 
 
-def _fill_codes(table: Coded, fill_codes: np.ndarray) -> Coded:
+def _fill_codes(table: CodedTable, fill_codes: np.ndarray) -> CodedTable:
     nan_codes = np.array([levels.code_of_nan for levels in table.levels])
     filled_codes = np.where(table.codes == nan_codes, fill_codes, table.codes)
-    return Coded(filled_codes, table.levels, table.kind)
+    return CodedTable(filled_codes, table.levels, table.kind)
 
 
-def _fill_with_category(table: Coded, fill_text: str) -> Coded:
+def _fill_with_category(table: CodedTable, fill_text: str) -> CodedTable:
     """Replace missing cells by a category `fill_text`, whose code is inserted in sorted order."""
     codes, levels = table.codes.copy(), []
     for j, column_levels in enumerate(table.levels):
@@ -110,18 +110,20 @@ def _fill_with_category(table: Coded, fill_text: str) -> Coded:
             *([] if is_known else [fill_text]),
             *column_levels.cells[new_code:],
         )
-        levels.append(Levels(level_cells, column_levels.none, column_levels.nan, text=True))
-    return Coded(codes, tuple(levels), table.kind)
+        levels.append(
+            Levels(level_cells, column_levels.has_none, column_levels.has_nan, is_text=True)
+        )
+    return CodedTable(codes, tuple(levels), table.kind)
 
 
-def _fit_numbers(table: Table, parameters: dict[str, Any]) -> Fitted:
+def _fit_numbers(table: Table, parameters: dict[str, Any]) -> FittedStep:
     strategy, fill_codes = parameters["strategy"], None
     X = table.numbers()
     is_missing = np.isnan(X)
     if strategy == "most_frequent":
         coded_table = table.coded()
-        counts = zip(coded_table.counts(), coded_table.levels, strict=True)
-        fill_codes = np.array([_most_frequent_code(*column) for column in counts])
+        counts_and_levels = zip(coded_table.counts(), coded_table.levels, strict=True)
+        fill_codes = np.array([_most_frequent_code(*column) for column in counts_and_levels])
         codes_and_levels = zip(fill_codes, coded_table.levels, strict=True)
         fill_values = np.array([levels.values[fill_code] for fill_code, levels in codes_and_levels])
     elif strategy == "constant":
@@ -131,14 +133,14 @@ def _fit_numbers(table: Table, parameters: dict[str, Any]) -> Fitted:
     is_empty = is_missing.all(axis=0)
     if is_empty.any():
         if not parameters["keep_empty_features"] or strategy not in ("mean", "median"):
-            raise Refused("a column without any cell")
+            raise NoClosedForm("a column without any cell")
         fill_values[is_empty] = 0.0
     if not np.isfinite(fill_values).all():
-        raise Refused("sums that are too large")
+        raise NoClosedForm("sums that are too large")
     indicator_columns = (
         np.flatnonzero(is_missing.any(axis=0)) if parameters["add_indicator"] else None
     )
-    return fitted(
+    return fitted_step(
         table,
         lambda other_rows: _fill_numbers(other_rows, fill_values, fill_codes, indicator_columns),
     )
@@ -148,9 +150,9 @@ def _constant_number(fill_value: Any, table_kind: str) -> float:
     if fill_value is None:
         return 0.0
     if isinstance(fill_value, str) or (isinstance(fill_value, float) and table_kind == "i"):
-        raise Refused("a constant of another kind")
+        raise NoClosedForm("a constant of another kind")
     if isinstance(fill_value, int) and abs(fill_value) > 2**53:
-        raise Refused("a constant that is no double")
+        raise NoClosedForm("a constant that is no double")
     return float(fill_value)
 
 
@@ -170,9 +172,9 @@ def _column_medians(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
     sorted_cells = np.sort(X, axis=0)
     n_present = len(X) - is_missing.sum(axis=0)
     columns = np.arange(X.shape[1])
-    lower_middle = sorted_cells[np.maximum(n_present - 1, 0) // 2, columns]
+    lower_medians = sorted_cells[np.maximum(n_present - 1, 0) // 2, columns]
     return np.asarray(
-        (lower_middle + sorted_cells[np.minimum(n_present // 2, len(X) - 1), columns]) / 2.0
+        (lower_medians + sorted_cells[np.minimum(n_present // 2, len(X) - 1), columns]) / 2.0
     )
 
 
@@ -186,7 +188,7 @@ def _fill_numbers(
     is_missing = np.isnan(X)
     values = np.where(is_missing, fill_values, X) if is_missing.any() else X
     if indicator_columns is not None:
-        return Numbers(np.hstack([values, is_missing[:, indicator_columns]]))
+        return NumberTable(np.hstack([values, is_missing[:, indicator_columns]]))
     if fill_codes is None:
-        return Numbers(values, table.kind)
-    return Numbers(values, table.kind, _fill_codes(table.coded(), fill_codes))
+        return NumberTable(values, table.kind)
+    return NumberTable(values, table.kind, _fill_codes(table.coded(), fill_codes))

@@ -9,55 +9,58 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
-from truerisk.engines.preparation.closed.coded_data import Cells
-from truerisk.engines.preparation.closed.first_steps import chain_forms, form_of
+from truerisk.engines.preparation.closed.coded_data import SourceCells
+from truerisk.engines.preparation.closed.first_steps import chain_forms, find_closed_form
 from truerisk.engines.preparation.closed.step_tables import (
-    Fitted,
-    Form,
+    ClosedForm,
+    FittedStep,
     Indicators,
     JoinedColumns,
-    Refused,
-    Sparse,
+    NoClosedForm,
+    SparseTable,
     Table,
-    fitted,
+    fitted_step,
     is_boolean,
     is_none,
-    known_parameters,
+    supported_parameters,
 )
 
 
-def identity(step: Any) -> Form:
+def identity(step: Any) -> ClosedForm:
     """Return a function that fits a FunctionTransformer without a function: the identity."""
-    known_parameters(step, {"func": is_none, "inverse_func": is_none, "check_inverse": is_boolean})
-    return lambda table, y: fitted(table, lambda other_rows: other_rows)
+    supported_parameters(
+        step, {"func": is_none, "inverse_func": is_none, "check_inverse": is_boolean}
+    )
+    return lambda table, y: fitted_step(table, lambda other_rows: other_rows)
 
 
-def pipeline(step: Any) -> Form:
+def pipeline(step: Any) -> ClosedForm:
     """Return a function that fits a Pipeline of steps that all have a closed form."""
-    known_parameters(step, {"steps": _is_list})
+    supported_parameters(step, {"steps": _is_nonempty_list})
     _check_names(step, (name for name, _ in step.steps))
     return chain_forms(
-        [form_of(substep) for _, substep in step.steps if not _is_passthrough(substep)]
+        [find_closed_form(substep) for _, substep in step.steps if not _is_passthrough(substep)]
     )
 
 
-def feature_union(step: Any) -> Form:
+def feature_union(step: Any) -> ClosedForm:
     """Return a function that fits a FeatureUnion of steps that all have a closed form.
 
     All its transformers receive the same columns.
     """
-    known_parameters(
-        step, {"transformer_list": _is_list, "n_jobs": _is_n_jobs, "verbose": _is_quiet}
+    supported_parameters(
+        step,
+        {"transformer_list": _is_nonempty_list, "n_jobs": _is_valid_n_jobs, "verbose": _is_false},
     )
     _check_names(step, (name for name, _ in step.transformer_list))
-    forms = [
+    closed_forms = [
         _transformer_form(transformer)
         for _, transformer in step.transformer_list
         if not _is_dropped(transformer)
     ]
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
-        fitted_transformers = [transformer_form(table, y) for transformer_form in forms]
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
+        fitted_transformers = [transformer_form(table, y) for transformer_form in closed_forms]
         blocks = [output for output, _ in fitted_transformers]
         is_sparse = any(block.sparse for block in blocks)
 
@@ -72,43 +75,43 @@ def feature_union(step: Any) -> Form:
     return fit
 
 
-def column_transformer(step: Any) -> Form:
+def column_transformer(step: Any) -> ClosedForm:
     """Return a function that fits a ColumnTransformer of steps that all have a closed form.
 
     The columns that no transformer uses go to the remainder.
     """
-    known_parameters(
+    supported_parameters(
         step,
         {
-            "transformers": _is_list,
+            "transformers": _is_nonempty_list,
             "remainder": lambda value: True,
             "sparse_threshold": lambda value: type(value) in (int, float) and 0 <= value <= 1,
-            "n_jobs": _is_n_jobs,
-            "verbose": _is_quiet,
+            "n_jobs": _is_valid_n_jobs,
+            "verbose": _is_false,
             "verbose_feature_names_out": lambda value: True,
         },
     )
     _check_names(step, (name for name, _, _ in step.transformers))
     specifications = [(transformer, columns) for _, transformer, columns in step.transformers]
-    forms = [
+    closed_forms = [
         None if _is_dropped(transformer) else _transformer_form(transformer)
         for transformer, _ in specifications
     ]
     remainder_form = None if _is_dropped(step.remainder) else _transformer_form(step.remainder)
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         column_selections = [select_columns(columns, table) for _, columns in specifications]
         remaining_columns = sorted(
             set(range(table.shape[1])).difference(
-                *(transformer.columns for transformer in column_selections)
+                *(column_selection.columns for column_selection in column_selections)
             )
         )
         forms_and_columns = [
-            *zip(forms, column_selections, strict=True),
+            *zip(closed_forms, column_selections, strict=True),
             (remainder_form, ColumnSelection(tuple(remaining_columns))),
         ]
         fitted_transformers = [
-            (selection, transformer_form(table.columns(selection.which), y))
+            (selection, transformer_form(table.columns(selection.indexer), y))
             for transformer_form, selection in forms_and_columns
             if transformer_form is not None and selection.columns
         ]
@@ -117,7 +120,7 @@ def column_transformer(step: Any) -> Form:
 
         def apply(other_rows: Table) -> Table:
             blocks = [
-                apply_transformer(other_rows.columns(selection.which))
+                apply_transformer(other_rows.columns(selection.indexer))
                 for selection, (_, apply_transformer) in fitted_transformers
             ]
             return _join_blocks(blocks, is_sparse)
@@ -137,13 +140,13 @@ def _is_sparse(blocks: Sequence[Table], threshold: float) -> bool:
 
 def _join_blocks(blocks: Sequence[Table], is_sparse: bool) -> Table:
     if not blocks:
-        raise Refused("no columns")
+        raise NoClosedForm("no columns")
     if not is_sparse:
         dense_blocks = tuple(_dense_block(block) for block in blocks)
         # A single block of X is joined too. ColumnTransformer drops a frame's column names.
-        is_single = len(dense_blocks) == 1 and not isinstance(dense_blocks[0], Cells)
+        is_single = len(dense_blocks) == 1 and not isinstance(dense_blocks[0], SourceCells)
         return dense_blocks[0] if is_single else JoinedColumns(dense_blocks)
-    return Sparse(_join_columns([_sparse_contents(block) for block in blocks]))
+    return SparseTable(_join_columns([_sparse_contents(block) for block in blocks]))
 
 
 def _sparse_contents(block: Table) -> Any:
@@ -151,10 +154,10 @@ def _sparse_contents(block: Table) -> Any:
 
     A column is −1 for a cell that is 0.
     """
-    if isinstance(block, Sparse):
+    if isinstance(block, SparseTable):
         return block.matrix
     if isinstance(block, Indicators) and block.sparse:
-        return block.width, block.places, np.ones(block.places.shape)
+        return block.n_columns, block.indicator_columns, np.ones(block.indicator_columns.shape)
     values = block.numbers()
     columns = np.where(values != 0, np.arange(values.shape[1]), -1)
     return values.shape[1], columns, values
@@ -187,16 +190,16 @@ def _join_columns(block_contents: Sequence[Any]) -> Any:
 
 def _dense_block(block: Table) -> Table:
     if isinstance(block, Indicators):
-        return Indicators(block.places, block.width)
+        return Indicators(block.indicator_columns, block.n_columns)
     if block.sparse:
-        raise Refused("a sparse table between steps")
+        raise NoClosedForm("a sparse table between steps")
     return block
 
 
-def _transformer_form(step: Any) -> Form:
+def _transformer_form(step: Any) -> ClosedForm:
     if isinstance(step, str) and step == "passthrough":
-        return lambda table, y: fitted(table, lambda other_rows: other_rows)
-    return form_of(step)
+        return lambda table, y: fitted_step(table, lambda other_rows: other_rows)
+    return find_closed_form(step)
 
 
 def _is_passthrough(step: Any) -> bool:
@@ -207,15 +210,15 @@ def _is_dropped(step: Any) -> bool:
     return isinstance(step, str) and step == "drop"
 
 
-def _is_list(value: Any) -> bool:
+def _is_nonempty_list(value: Any) -> bool:
     return isinstance(value, list) and len(value) > 0
 
 
-def _is_n_jobs(value: Any) -> bool:
+def _is_valid_n_jobs(value: Any) -> bool:
     return value is None or type(value) is int
 
 
-def _is_quiet(value: Any) -> bool:
+def _is_false(value: Any) -> bool:
     return value is False
 
 
@@ -223,12 +226,12 @@ def _check_names(step: Any, names: Iterable[Any]) -> None:
     """Raise Refused unless the transformers have valid names; scikit-learn reports bad names."""
     name_list = list(names)
     if len(set(name_list)) < len(name_list) or not all(isinstance(name, str) for name in name_list):
-        raise Refused("names of parts that come twice")
+        raise NoClosedForm("names of parts that come twice")
     if (
         any("__" in name for name in name_list)
         or set(name_list) & step.get_params(deep=False).keys()
     ):
-        raise Refused("names of parts that scikit-learn refuses")
+        raise NoClosedForm("names of parts that scikit-learn refuses")
 
 
 @frozen
@@ -236,12 +239,12 @@ class ColumnSelection:
     """Selection of columns: a slice, which keeps an array's memory layout, or a list of indices."""
 
     columns: tuple[int, ...]
-    slice_of_columns: slice | None = None
+    column_slice: slice | None = None
 
     @property
-    def which(self) -> slice | list[int]:
+    def indexer(self) -> slice | list[int]:
         """Selected columns in the form that `Table.columns` accepts: a slice or a list."""
-        return list(self.columns) if self.slice_of_columns is None else self.slice_of_columns
+        return list(self.columns) if self.column_slice is None else self.column_slice
 
 
 def select_columns(specification: Any, table: Table) -> ColumnSelection:
@@ -253,32 +256,32 @@ def select_columns(specification: Any, table: Table) -> ColumnSelection:
         specification = _selected_columns(specification, table)
     width = table.shape[1]
     if isinstance(specification, slice):
-        column_slice = _columns_of_slice(specification, table)
+        column_slice = _resolve_slice(specification, table)
         return ColumnSelection(tuple(range(width))[column_slice], column_slice)
     column_list = specification.tolist() if isinstance(specification, np.ndarray) else specification
     if not isinstance(column_list, list):
-        raise Refused("columns that are written down in another way")
-    return ColumnSelection(tuple(_columns_of_list(column_list, table)))
+        raise NoClosedForm("columns that are written down in another way")
+    return ColumnSelection(tuple(_resolve_list(column_list, table)))
 
 
-def _columns_of_list(column_list: list[Any], table: Table) -> Sequence[int]:
+def _resolve_list(column_list: list[Any], table: Table) -> Sequence[int]:
     item_types = {type(element) for element in column_list}
     width = table.shape[1]
     if item_types <= {str} and item_types:
         return [_column_index(name, table) for name in column_list]
     if item_types <= {bool} and item_types:
         if len(column_list) != width:
-            raise Refused("a mask of another length")
+            raise NoClosedForm("a mask of another length")
         return [j for j, is_selected in enumerate(column_list) if is_selected]
     if item_types <= {int} and all(0 <= j < width for j in column_list):
         return column_list
-    raise Refused("columns that are not there")
+    raise NoClosedForm("columns that are not there")
 
 
-def _columns_of_slice(column_slice: slice, table: Table) -> slice:
+def _resolve_slice(column_slice: slice, table: Table) -> slice:
     slice_ends = column_slice.start, column_slice.stop
     if column_slice.step is not None:
-        raise Refused("a slice with steps")
+        raise NoClosedForm("a slice with steps")
     if any(isinstance(slice_end, str) for slice_end in slice_ends):
         first_column, last_column = (
             None if slice_end is None else _column_index(slice_end, table)
@@ -288,18 +291,18 @@ def _columns_of_slice(column_slice: slice, table: Table) -> slice:
     if not all(
         slice_end is None or (type(slice_end) is int and slice_end >= 0) for slice_end in slice_ends
     ):
-        raise Refused("a slice of another kind")
+        raise NoClosedForm("a slice of another kind")
     return column_slice
 
 
 def _column_index(name: Any, table: Table) -> int:
     if table.names is None or name not in table.names:
-        raise Refused("a column that is not there")
+        raise NoClosedForm("a column that is not there")
     return list(table.names).index(name)
 
 
 def _selected_columns(selector: Any, table: Table) -> Any:
     """Return the columns of a pandas frame that a `make_column_selector` selects by their types."""
-    if not isinstance(table, Cells) or not table.source.is_pandas:
-        raise Refused("a selector of columns of another table")
-    return selector(table.source.X.iloc[:1, list(table.places)])
+    if not isinstance(table, SourceCells) or not table.source.is_pandas:
+        raise NoClosedForm("a selector of columns of another table")
+    return selector(table.source.X.iloc[:1, list(table.column_numbers)])

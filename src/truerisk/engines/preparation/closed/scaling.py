@@ -8,26 +8,26 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.preparation.closed.step_tables import (
-    Fitted,
-    Form,
-    Numbers,
-    Refused,
+    ClosedForm,
+    FittedStep,
+    NoClosedForm,
+    NumberTable,
     Table,
-    fitted,
+    fitted_step,
     is_boolean,
-    known_parameters,
+    supported_parameters,
 )
 
 EPS = float(np.finfo(np.float64).eps)
-CACHED = 2**14  # Number of cells that fit into the processor's cache.
+CELLS_IN_CACHE = 2**14  # Number of cells that fit into the processor's cache.
 
 
-def standard(step: Any) -> Form:
+def standard(step: Any) -> ClosedForm:
     """Return a function that fits StandardScaler by its corrected two-pass algorithm."""
-    accepted = {"with_mean": is_boolean, "with_std": is_boolean, "copy": is_boolean}
-    parameters = known_parameters(step, accepted)
+    parameter_tests = {"with_mean": is_boolean, "with_std": is_boolean, "copy": is_boolean}
+    parameters = supported_parameters(step, parameter_tests)
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         X = table.numbers()
         mean, deviation = _moments(X)
         subtracted_mean = mean if parameters["with_mean"] else None
@@ -41,7 +41,7 @@ def standard(step: Any) -> Form:
 def _row_batches(X: np.ndarray) -> Iterator[np.ndarray]:
     """Yield batches of rows that fit into the cache if X is stored by rows, else all rows."""
     is_stored_by_rows = X.flags.c_contiguous and X.shape[1] > 1
-    batch_size = 1 + CACHED // X.shape[1] if is_stored_by_rows else max(1, len(X))
+    batch_size = 1 + CELLS_IN_CACHE // X.shape[1] if is_stored_by_rows else max(1, len(X))
     yield from (X[first_row : first_row + batch_size] for first_row in range(0, len(X), batch_size))
 
 
@@ -66,13 +66,13 @@ def _moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean, np.where(is_constant, 1.0, np.sqrt(variance))
 
 
-def min_max(step: Any) -> Form:
+def min_max(step: Any) -> ClosedForm:
     """Return a function that fits MinMaxScaler, which maps a column's range to a given range."""
-    accepted = {"feature_range": _is_range, "clip": is_boolean, "copy": is_boolean}
-    parameters = known_parameters(step, accepted)
+    parameter_tests = {"feature_range": _is_range, "clip": is_boolean, "copy": is_boolean}
+    parameters = supported_parameters(step, parameter_tests)
     low, high = parameters["feature_range"]
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         X = table.numbers()
         minimum, maximum = X.min(axis=0), X.max(axis=0)
         _check_finite(minimum, maximum - minimum)
@@ -85,9 +85,9 @@ def min_max(step: Any) -> Form:
             values += offset
             if parameters["clip"]:
                 np.clip(values, low, high, out=values)
-            return Numbers(values)
+            return NumberTable(values)
 
-        return fitted(Numbers(X), apply)
+        return fitted_step(NumberTable(X), apply)
 
     return fit
 
@@ -101,11 +101,11 @@ def _is_range(value: Any) -> bool:
     )
 
 
-def max_abs(step: Any) -> Form:
+def max_abs(step: Any) -> ClosedForm:
     """Return a function that fits MaxAbsScaler, which scales the largest absolute value to 1."""
-    known_parameters(step, {"copy": is_boolean})
+    supported_parameters(step, {"copy": is_boolean})
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         X = table.numbers()
         largest_values = np.abs(X).max(axis=0)
         _check_finite(largest_values)
@@ -114,12 +114,14 @@ def max_abs(step: Any) -> Form:
     return fit
 
 
-def robust(step: Any) -> Form:
+def robust(step: Any) -> ClosedForm:
     """Return a function that fits RobustScaler, which uses medians and two percentiles."""
-    accepted = {"with_centering": is_boolean, "with_scaling": is_boolean, "copy": is_boolean}
-    parameters = known_parameters(step, {**accepted, "quantile_range": _is_quantiles})
+    parameter_tests = {"with_centering": is_boolean, "with_scaling": is_boolean, "copy": is_boolean}
+    parameters = supported_parameters(
+        step, {**parameter_tests, "quantile_range": _is_quantile_range}
+    )
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         X = table.numbers()
         _check_finite(X.sum(axis=0))
         centre = np.median(X, axis=0) if parameters["with_centering"] else None
@@ -134,7 +136,7 @@ def robust(step: Any) -> Form:
     return fit
 
 
-def _is_quantiles(value: Any) -> bool:
+def _is_quantile_range(value: Any) -> bool:
     is_pair = type(value) is tuple and len(value) == 2
     are_numbers = is_pair and all(type(percentile) in (int, float) for percentile in value)
     return are_numbers and 0 <= value[0] <= value[1] <= 100
@@ -142,7 +144,7 @@ def _is_quantiles(value: Any) -> bool:
 
 def _centre_and_scale(
     table: Table, X: np.ndarray, centre: np.ndarray | None, scale: np.ndarray | None
-) -> Fitted:
+) -> FittedStep:
     def apply(other_rows: Table) -> Table:
         values = other_rows.numbers() if other_rows.fresh else other_rows.numbers().copy(order="K")
         for batch in _row_batches(values):
@@ -150,9 +152,9 @@ def _centre_and_scale(
                 batch -= centre
             if scale is not None:
                 batch /= scale
-        return Numbers(values)
+        return NumberTable(values)
 
-    return fitted(Numbers(X, fresh=table.fresh), apply)
+    return fitted_step(NumberTable(X, fresh=table.fresh), apply)
 
 
 def _replace_zeros(scale: np.ndarray) -> np.ndarray:
@@ -165,4 +167,4 @@ def _check_finite(*arrays: np.ndarray) -> None:
     Reasons are missing cells, which a scaler ignores, and overflow.
     """
     if not all(np.isfinite(array).all() for array in arrays):
-        raise Refused("missing cells, or sums that are too large")
+        raise NoClosedForm("missing cells, or sums that are too large")

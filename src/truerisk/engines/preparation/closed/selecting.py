@@ -8,31 +8,32 @@ from typing import Any
 import numpy as np
 
 from truerisk.engines.preparation.closed.step_tables import (
-    Fitted,
-    Form,
-    Numbers,
-    Refused,
+    ClosedForm,
+    FittedStep,
+    NoClosedForm,
+    NumberTable,
     Table,
-    fitted,
-    known_parameters,
+    fitted_step,
+    supported_parameters,
 )
 
 
-def variance_threshold(step: Any) -> Form:
+def variance_threshold(step: Any) -> ClosedForm:
     """Return a function that fits VarianceThreshold, which selects columns of larger variance."""
-    parameters = known_parameters(step, {"threshold": _is_nonnegative_number})
+    parameters = supported_parameters(step, {"threshold": _is_nonnegative_number})
     threshold = parameters["threshold"]
 
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         X = table.numbers()
         variance = X.var(axis=0)
         if threshold == 0:
             variance = np.minimum(variance, X.max(axis=0) - X.min(axis=0))
         if not np.isfinite(variance).all() or not (variance > threshold).any():
-            raise Refused("missing cells, or no column that varies")
+            raise NoClosedForm("missing cells, or no column that varies")
         is_selected = variance > threshold
-        return fitted(
-            table, lambda other_rows: Numbers(other_rows.numbers()[:, is_selected], other_rows.kind)
+        return fitted_step(
+            table,
+            lambda other_rows: NumberTable(other_rows.numbers()[:, is_selected], other_rows.kind),
         )
 
     return fit
@@ -42,17 +43,19 @@ def _is_nonnegative_number(value: Any) -> bool:
     return type(value) in (int, float) and value >= 0
 
 
-def select_k_best(step: Any) -> Form:
+def select_k_best(step: Any) -> ClosedForm:
     """Return a function that fits SelectKBest, which selects the columns with the best scores.
 
     Of equal scores, those of later columns are selected.
     """
-    parameters = known_parameters(step, {"score_func": _is_known_score, "k": _is_count})
+    parameters = supported_parameters(
+        step, {"score_func": _is_known_score_function, "k": _is_count}
+    )
     k = parameters["k"]
 
     def choose(scores: np.ndarray) -> np.ndarray:
         if k != "all" and k > len(scores):
-            raise Refused("fewer columns than are to be chosen")
+            raise NoClosedForm("fewer columns than are to be chosen")
         is_selected = np.zeros(len(scores), dtype=bool)
         is_selected[np.argsort(scores, kind="stable")[0 if k == "all" else -k :]] = True
         return is_selected
@@ -60,13 +63,13 @@ def select_k_best(step: Any) -> Form:
     return _selection_form(parameters["score_func"], choose)
 
 
-def select_percentile(step: Any) -> Form:
+def select_percentile(step: Any) -> ClosedForm:
     """Return a function that fits SelectPercentile, which selects scores above a percentile.
 
     Of the scores equal to the percentile, those of the first columns are selected.
     """
-    parameters = known_parameters(
-        step, {"score_func": _is_known_score, "percentile": _is_percentile}
+    parameters = supported_parameters(
+        step, {"score_func": _is_known_score_function, "percentile": _is_percentile}
     )
     percentile = parameters["percentile"]
 
@@ -85,14 +88,16 @@ def select_percentile(step: Any) -> Form:
     return _selection_form(parameters["score_func"], choose)
 
 
-def _selection_form(score_function: Any, choose_columns: Any) -> Form:
-    def fit(table: Table, y: np.ndarray) -> Fitted:
+def _selection_form(score_function: Any, choose_columns: Any) -> ClosedForm:
+    def fit(table: Table, y: np.ndarray) -> FittedStep:
         is_selected = choose_columns(_scores(score_function, _finite_cells(table), y))
         if not is_selected.any():
-            raise Refused("no column is chosen")
-        return fitted(
+            raise NoClosedForm("no column is chosen")
+        return fitted_step(
             table,
-            lambda other_rows: Numbers(_finite_cells(other_rows)[:, is_selected], other_rows.kind),
+            lambda other_rows: NumberTable(
+                _finite_cells(other_rows)[:, is_selected], other_rows.kind
+            ),
         )
 
     return fit
@@ -105,36 +110,36 @@ def _finite_cells(table: Table) -> np.ndarray:
     """
     X = table.numbers()
     if not np.isfinite(X.sum()):
-        raise Refused("missing cells, or sums that are too large")
+        raise NoClosedForm("missing cells, or sums that are too large")
     return X
 
 
 def _scores(score_function: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     if y.ndim != 1:
-        raise Refused("several targets")
+        raise NoClosedForm("several targets")
     if score_function is _score_function("f_classif"):
         # This is the F statistic of analysis of variance, summed in scikit-learn's order.
         rows_by_class = [X[y == class_label] for class_label in np.unique(y)]
         class_sums = [class_rows.sum(axis=0) for class_rows in rows_by_class]
         sum_of_squares = sum((class_rows**2).sum(axis=0) for class_rows in rows_by_class)
         mean_term = sum(class_sums) ** 2 / float(len(X))
-        between_classes = (
+        between_sum_of_squares = (
             sum(
                 class_sum**2 / len(class_rows)
                 for class_sum, class_rows in zip(class_sums, rows_by_class, strict=True)
             )
             - mean_term
         )
-        within_classes = (sum_of_squares - mean_term) - between_classes
-        error_freedom = len(X) - len(rows_by_class)
+        within_sum_of_squares = (sum_of_squares - mean_term) - between_sum_of_squares
+        residual_df = len(X) - len(rows_by_class)
         scores = np.asarray(
-            (between_classes / float(len(rows_by_class) - 1))
-            / (within_classes / float(error_freedom))
+            (between_sum_of_squares / float(len(rows_by_class) - 1))
+            / (within_sum_of_squares / float(residual_df))
         )
     else:
         scores = _sklearn_scores(score_function, X, y)
     if not np.isfinite(scores).all():
-        raise Refused("scores that are no numbers: columns that are constant within classes")
+        raise NoClosedForm("scores that are no numbers: columns that are constant within classes")
     return scores
 
 
@@ -151,9 +156,9 @@ def _sklearn_scores(score_function: Any, X: np.ndarray, y: np.ndarray) -> np.nda
         try:
             scores = score_function(X, y)
         except (ValueError, TypeError) as error:
-            raise Refused("a score that fails") from error
+            raise NoClosedForm("a score that fails") from error
     if caught_warnings:
-        raise Refused("a score that warns")
+        raise NoClosedForm("a score that warns")
     return np.asarray(scores[0] if isinstance(scores, tuple) else scores)
 
 
@@ -163,7 +168,7 @@ def _score_function(name: str) -> Any:
     return getattr(feature_selection, name)
 
 
-def _is_known_score(value: Any) -> bool:
+def _is_known_score_function(value: Any) -> bool:
     return any(value is _score_function(name) for name in ("f_classif", "f_regression", "chi2"))
 
 

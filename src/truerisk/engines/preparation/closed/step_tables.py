@@ -19,7 +19,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 
 
-class Refused(Exception):
+class NoClosedForm(Exception):
     """Signal that scikit-learn's own step has to be fitted, because no closed form applies.
 
     scikit-learn can process the table, or reports what is wrong with it.
@@ -48,13 +48,13 @@ class Table(ABC):
     def numbers(self) -> np.ndarray:
         """Return all cells as doubles, in the memory order that scikit-learn would use."""
 
-    def coded(self) -> Coded:
+    def coded(self) -> CodedTable:
         """Return all cells as codes of their categories, which are known from all rows."""
-        raise Refused("numbers that depend on the train set are not coded")
+        raise NoClosedForm("numbers that depend on the train set are not coded")
 
     def columns(self, which: Any) -> Table:
         """Return a table of some of the columns, given as a list of indices or as a slice."""
-        return Numbers(self.numbers()[:, which], self.kind)
+        return NumberTable(self.numbers()[:, which], self.kind)
 
     @property
     def n_held(self) -> int:
@@ -66,14 +66,14 @@ class Table(ABC):
 class Levels:
     """Distinct cells of a column over all rows: ascending values, then None, then NaN.
 
-    The attributes `none` and `nan` say whether None and NaN occur, `text` whether the values are
-    texts.
+    The attributes `has_none` and `has_nan` say whether None and NaN occur, `is_text` whether the
+    values are texts.
     """
 
     cells: tuple[Any, ...]
-    none: bool
-    nan: bool
-    text: bool
+    has_none: bool
+    has_nan: bool
+    is_text: bool
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -81,12 +81,12 @@ class Levels:
     @property
     def n_values(self) -> int:
         """Number of distinct values of the column, without None and NaN."""
-        return len(self.cells) - self.none - self.nan
+        return len(self.cells) - self.has_none - self.has_nan
 
     @property
     def code_of_nan(self) -> int:
         """Code of NaN, which is the last code, or −1 if no cell is NaN."""
-        return len(self.cells) - 1 if self.nan else -1
+        return len(self.cells) - 1 if self.has_nan else -1
 
     @cached_property
     def values(self) -> np.ndarray:
@@ -95,12 +95,12 @@ class Levels:
 
 
 @frozen(eq=False)
-class Numbers(Table):
+class NumberTable(Table):
     """Table of doubles, with category codes if its cells come from X or replace missing cells."""
 
     values: np.ndarray
     kind: str = "f"
-    levels: Coded | None = None
+    coded_cells: CodedTable | None = None
     fresh: bool = False
 
     @property
@@ -114,12 +114,12 @@ class Numbers(Table):
         return self.values
 
     @override
-    def coded(self) -> Coded:
-        return super().coded() if self.levels is None else self.levels
+    def coded(self) -> CodedTable:
+        return super().coded() if self.coded_cells is None else self.coded_cells
 
 
 @frozen(eq=False)
-class Coded(Table):
+class CodedTable(Table):
     """Table of category codes, with the categories of each column."""
 
     codes: np.ndarray
@@ -133,53 +133,53 @@ class Coded(Table):
         return n_rows, n_columns
 
     @cached_property
-    def starts(self) -> np.ndarray:
+    def category_starts(self) -> np.ndarray:
         """Offset of each column's categories in the list of the categories of all columns."""
         return np.cumsum([0, *map(len, self.levels)])
 
     @property
-    def places(self) -> np.ndarray:
+    def category_indices(self) -> np.ndarray:
         """Index of each cell's category in the list of the categories of all columns."""
-        return np.asarray(self.codes + self.starts[:-1])
+        return np.asarray(self.codes + self.category_starts[:-1])
 
     def counts(self) -> list[np.ndarray]:
         """Return the frequency of each category of each column."""
-        category_starts = self.starts
-        frequencies = np.bincount(self.places.ravel(), minlength=int(category_starts[-1]))
+        category_starts = self.category_starts
+        frequencies = np.bincount(self.category_indices.ravel(), minlength=int(category_starts[-1]))
         return np.split(frequencies, category_starts[1:-1])
 
     @override
     def numbers(self) -> np.ndarray:
-        if any(levels.text for levels in self.levels):
-            raise Refused("text is no number")
-        return np.concatenate([levels.values for levels in self.levels])[self.places]
+        if any(levels.is_text for levels in self.levels):
+            raise NoClosedForm("text is no number")
+        return np.concatenate([levels.values for levels in self.levels])[self.category_indices]
 
     @override
-    def coded(self) -> Coded:
+    def coded(self) -> CodedTable:
         return self
 
     @override
     def columns(self, which: Any) -> Table:
         levels = self.levels[which] if isinstance(which, slice) else [self.levels[j] for j in which]
-        return Coded(self.codes[:, which], tuple(levels), self.kind)
+        return CodedTable(self.codes[:, which], tuple(levels), self.kind)
 
 
 @frozen(eq=False)
 class Indicators(Table):
     """Table of 0 and 1 that stores, for each encoded cell, the column that holds the 1, or −1."""
 
-    places: np.ndarray
-    width: int
+    indicator_columns: np.ndarray
+    n_columns: int
     sparse: bool = False
 
     @property
     @override
     def shape(self) -> tuple[int, int]:
-        return len(self.places), self.width
+        return len(self.indicator_columns), self.n_columns
 
     @cached_property
     def _is_stored(self) -> np.ndarray:
-        return self.places >= 0
+        return self.indicator_columns >= 0
 
     @property
     @override
@@ -189,27 +189,27 @@ class Indicators(Table):
     @override
     def numbers(self) -> np.ndarray:
         if self.sparse:
-            raise Refused("a sparse table between steps")
+            raise NoClosedForm("a sparse table between steps")
         cells = np.zeros(self.shape)
-        self.write(cells)
+        self.write_ones(cells)
         return cells
 
-    def write(self, cells: np.ndarray) -> None:
+    def write_ones(self, cells: np.ndarray) -> None:
         """Write the ones of this table into an array of zeros."""
-        rows = np.arange(len(self.places))[:, None]
+        rows = np.arange(len(self.indicator_columns))[:, None]
         if self._is_stored.all():
-            cells[rows, self.places] = 1.0
+            cells[rows, self.indicator_columns] = 1.0
         else:
-            rows = np.broadcast_to(rows, self.places.shape)
-            cells[rows[self._is_stored], self.places[self._is_stored]] = 1.0
+            rows = np.broadcast_to(rows, self.indicator_columns.shape)
+            cells[rows[self._is_stored], self.indicator_columns[self._is_stored]] = 1.0
 
     def matrix(self) -> Any:
         """Return the table as the sparse matrix that scikit-learn would return."""
         from scipy.sparse import csr_matrix
 
-        row_starts = np.zeros(len(self.places) + 1, dtype=np.int32)
+        row_starts = np.zeros(len(self.indicator_columns) + 1, dtype=np.int32)
         np.cumsum(self._is_stored.sum(axis=1), out=row_starts[1:])
-        indices = self.places[self._is_stored].astype(np.int32)
+        indices = self.indicator_columns[self._is_stored].astype(np.int32)
         return csr_matrix((np.ones(len(indices)), indices, row_starts), shape=self.shape)
 
 
@@ -235,16 +235,16 @@ class JoinedColumns(Table):
         return next(array_kind for array_kind in "Utfib" if array_kind in block_kinds)
 
     @override
-    def coded(self) -> Coded:
+    def coded(self) -> CodedTable:
         coded_blocks = [block.coded() for block in self.blocks]
         if any(coded_block.kind != "t" for coded_block in coded_blocks):
-            raise Refused("text beside numbers in one array")
+            raise NoClosedForm("text beside numbers in one array")
         levels = tuple(
             column_levels for coded_block in coded_blocks for column_levels in coded_block.levels
         )
-        return Coded(np.hstack([coded_block.codes for coded_block in coded_blocks]), levels)
+        return CodedTable(np.hstack([coded_block.codes for coded_block in coded_blocks]), levels)
 
-    def filled(self) -> np.ndarray:
+    def to_array(self) -> np.ndarray:
         """Return the table as one array stored by rows, as learners need it.
 
         The ones of indicators are written directly into that array.
@@ -253,7 +253,7 @@ class JoinedColumns(Table):
         for block in self.blocks:
             block_cells = cells[:, first_column : first_column + block.shape[1]]
             if isinstance(block, Indicators) and not block.sparse:
-                block.write(block_cells)
+                block.write_ones(block_cells)
             else:
                 block_cells[...] = block.numbers()
             first_column += block.shape[1]
@@ -261,7 +261,7 @@ class JoinedColumns(Table):
 
 
 @frozen(eq=False)
-class Sparse(Table):
+class SparseTable(Table):
     """Sparse table, which only scikit-learn's own steps and the learner can process."""
 
     matrix: Any
@@ -280,32 +280,32 @@ class Sparse(Table):
 
     @override
     def numbers(self) -> np.ndarray:
-        raise Refused("a sparse table between steps")
+        raise NoClosedForm("a sparse table between steps")
 
 
 def as_learner_input(table: Table) -> Any:
     """Return a table as the array or sparse matrix that a learner receives."""
-    if isinstance(table, Sparse):
+    if isinstance(table, SparseTable):
         return table.matrix
     if isinstance(table, Indicators) and table.sparse:
         return table.matrix()
-    return table.filled() if isinstance(table, JoinedColumns) else table.numbers()
+    return table.to_array() if isinstance(table, JoinedColumns) else table.numbers()
 
 
 Apply: TypeAlias = Callable[[Table], Table]
-Fitted: TypeAlias = tuple[Table, Apply]
-Form: TypeAlias = Callable[[Table, np.ndarray], Fitted]
+FittedStep: TypeAlias = tuple[Table, Apply]
+ClosedForm: TypeAlias = Callable[[Table, np.ndarray], FittedStep]
 
 
-def fitted(table: Table, apply: Apply) -> Fitted:
+def fitted_step(table: Table, apply: Apply) -> FittedStep:
     """Return the output for the training set, and the function that transforms other rows."""
     return apply(table), apply
 
 
-Accepts = Callable[[Any], bool]
+ParameterTest = Callable[[Any], bool]
 
 
-def known_parameters(step: Any, parameter_tests: Mapping[str, Accepts]) -> dict[str, Any]:
+def supported_parameters(step: Any, parameter_tests: Mapping[str, ParameterTest]) -> dict[str, Any]:
     """Return the parameters of a step, or raise Refused if they are not supported.
 
     A parameter without a test in `parameter_tests` must be at its default. A step with attributes
@@ -313,15 +313,17 @@ def known_parameters(step: Any, parameter_tests: Mapping[str, Accepts]) -> dict[
     """
     parameters = step.get_params(deep=False)
     if vars(step).keys() != parameters.keys():
-        raise Refused("a step that holds more than its parameters")
+        raise NoClosedForm("a step that holds more than its parameters")
     defaults = {
         name: parameter.default for name, parameter in signature(type(step)).parameters.items()
     }
     for name, value in parameters.items():
-        accepts = parameter_tests.get(name)
-        is_accepted = value is defaults.get(name) if accepts is None else accepts(value)
+        parameter_test = parameter_tests.get(name)
+        is_accepted = (
+            value is defaults.get(name) if parameter_test is None else parameter_test(value)
+        )
         if not is_accepted:
-            raise Refused(f"{type(step).__name__}({name}=...)")
+            raise NoClosedForm(f"{type(step).__name__}({name}=...)")
     return {**dict.fromkeys(parameter_tests), **parameters}
 
 
@@ -340,6 +342,6 @@ def is_nan(value: Any) -> bool:
     return isinstance(value, float) and bool(np.isnan(value))
 
 
-def one_of(*accepted_texts: str) -> Accepts:
+def one_of(*accepted_texts: str) -> ParameterTest:
     """Return a function that tests whether a parameter's value is one of these strings."""
     return lambda value: isinstance(value, str) and value in accepted_texts

@@ -14,8 +14,8 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.running.answering import RowsToPredict, predict_rows
 from truerisk.engines.running.asked.asker import ExtraOutputs
-from truerisk.models.stated.question import rows_behind
-from truerisk.plan.extras.counted import questions_counted
+from truerisk.models.stated.question import count_supporting_rows
+from truerisk.plan.extras.counted import find_counted_test_sets
 
 
 class RowCounts(ExtraOutputs):
@@ -25,15 +25,20 @@ class RowCounts(ExtraOutputs):
     def extra_outputs(
         self, model: Any, data: Data, fit_input: Any, tests: Sequence[RowsToPredict]
     ) -> dict[str, Any]:
-        counted_tests = [test for test in tests if test.test_set in questions_counted(self.plan)]
+        counted_test_sets = [
+            test_rows
+            for test_rows in tests
+            if test_rows.test_set in find_counted_test_sets(self.plan)
+        ]
         return {
             "counts": tuple(
-                class_counts_behind(model, data, test, len(fit_input.y)) for test in counted_tests
+                supporting_class_counts(model, data, test_rows, len(fit_input.y))
+                for test_rows in counted_test_sets
             )
         }
 
 
-def class_counts_behind(
+def supporting_class_counts(
     model: Any, data: Data, test_rows: RowsToPredict, n_training_rows: int
 ) -> np.ndarray:
     """Return the number of training rows of each class behind each prediction.
@@ -47,6 +52,6 @@ def class_counts_behind(
             "use a model with predict_proba, CalibratedClassifierCV around this one, or "
             "Swapping(n0=math.inf), which takes every probability as 1/2."
         )
-    rows_behind_each = rows_behind(model, test_rows.X, n_training_rows)
+    n_supporting_rows = count_supporting_rows(model, test_rows.X, n_training_rows)
     class_probabilities: np.ndarray = predict_rows(model, data, test_rows, Request("probability"))
-    return rows_behind_each[:, None] * class_probabilities
+    return n_supporting_rows[:, None] * class_probabilities

@@ -7,7 +7,7 @@ from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.running.asked.asker import ExtraOutputs
-from truerisk.engines.running.listed_draws import expected_losses_of_plan, why_not_listed
+from truerisk.engines.running.listed_draws import expected_losses_of_plan, listed_draws_refusal
 from truerisk.plan.answers import Answers
 
 
@@ -16,7 +16,7 @@ class FitsOfAllDraws(ExtraOutputs):
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:
-        return why_not_listed(self.plan, request)
+        return listed_draws_refusal(self.plan, request)
 
     @override
     def answers(

@@ -11,8 +11,8 @@ from truerisk.core.overrides import override
 from truerisk.data.data import Data
 from truerisk.engines.running.answering import RowsToPredict
 from truerisk.engines.running.asked.asker import ExtraOutputs
-from truerisk.models.stated.degrees_of_freedom import bring_to_minimum, degrees_of_freedom
-from truerisk.models.stated.linear_rule import linear_rule, why_no_rule
+from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom, tighten_tolerance
+from truerisk.models.stated.linear_rule import linear_rule, linear_rule_refusal
 from truerisk.plan.extras.model_facts import fits_with_freedom, fits_with_rules
 from truerisk.plan.plan import Plan
 
@@ -22,27 +22,27 @@ class ModelFactOutputs(ExtraOutputs):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self.free = frozenset(fits_with_freedom(plan).tolist())
-        self.ruled = frozenset(fits_with_rules(plan).tolist())
+        self.freedom_fits = frozenset(fits_with_freedom(plan).tolist())
+        self.rule_fits = frozenset(fits_with_rules(plan).tolist())
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:
-        return why_no_rule(family.last, family.settings) if self.ruled else None
+        return linear_rule_refusal(family.last, family.settings) if self.rule_fits else None
 
     @override
     def prepare(self, model: Any, fit: int) -> None:
-        if fit in self.free:
-            bring_to_minimum(model)
+        if fit in self.freedom_fits:
+            tighten_tolerance(model)
 
     @override
     def extra_outputs(
         self, model: Any, data: Data, fit_input: Any, tests: Sequence[RowsToPredict]
     ) -> dict[str, Any]:
         outputs_by_name: dict[str, Any] = {}
-        if fit_input.fit in self.free:
+        if fit_input.fit in self.freedom_fits:
             outputs_by_name["freedom"] = degrees_of_freedom(
                 model, fit_input.make_features(), fit_input.weights
             )
-        if fit_input.fit in self.ruled:
+        if fit_input.fit in self.rule_fits:
             outputs_by_name["rules"] = linear_rule(model, fit_input.make_features(), data.classes)
         return outputs_by_name

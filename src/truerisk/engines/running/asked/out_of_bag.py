@@ -9,7 +9,7 @@ from truerisk.core.family import Family
 from truerisk.core.overrides import override
 from truerisk.engines.running.answering import RowsToPredict
 from truerisk.engines.running.asked.asker import ExtraOutputs
-from truerisk.engines.running.members import out_of_bag, why_no_bags
+from truerisk.engines.running.members import out_of_bag_predictions, out_of_bag_refusal
 
 
 class OutOfBagPredictions(ExtraOutputs):
@@ -17,8 +17,8 @@ class OutOfBagPredictions(ExtraOutputs):
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:
-        return why_no_bags(family)
+        return out_of_bag_refusal(family)
 
     @override
     def predictor_for(self, model: Any, fit_input: Any, test_rows: RowsToPredict) -> Any:
-        return out_of_bag(model, test_rows)
+        return out_of_bag_predictions(model, test_rows)

@@ -7,8 +7,8 @@ from typing import Any
 from truerisk.core.overrides import override
 from truerisk.engines.running.answering import RowsToPredict
 from truerisk.engines.running.asked.asker import ExtraOutputs
-from truerisk.engines.running.members import stand_in_with_scores
-from truerisk.models.stated.without_a_row import taken_out
+from truerisk.engines.running.members import make_fixed_score_model
+from truerisk.models.stated.without_a_row import predict_leave_one_out
 
 
 class ApproximateLeftOut(ExtraOutputs):
@@ -16,6 +16,7 @@ class ApproximateLeftOut(ExtraOutputs):
 
     @override
     def predictor_for(self, model: Any, fit_input: Any, test_rows: RowsToPredict) -> Any:
-        return stand_in_with_scores(
-            model, taken_out(model, fit_input.make_features(), fit_input.y, fit_input.weights)
+        return make_fixed_score_model(
+            model,
+            predict_leave_one_out(model, fit_input.make_features(), fit_input.y, fit_input.weights),
         )
