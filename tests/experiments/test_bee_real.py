@@ -135,7 +135,7 @@ def test_real_sets_figure_in_full_has_the_sizes_of_the_document(figure, most, te
     assert (len(first.training_sizes), len(second.training_sizes)) == (18, 19)
     assert (first.training_sizes[LAST_SIZE], second.training_sizes[LAST_SIZE]) == most
     assert second.training_sizes[0] == pytest.approx(second.n_pool_rows / 10, abs=0.5)
-    assert first.sizes[LAST_SIZE] + tested == {"ovarian": 216, "yeast": 1484}[first.name]
+    assert first.training_sizes[LAST_SIZE] + tested == {"ovarian": 216, "yeast": 1484}[first.name]
     assert whole.name == f"{figure.name}-full"
     assert whole.full is None
     declared = {BEE_FIGURE_2: module.bee_figure_2, BEE_FIGURE_3: module.bee_figure_3}[figure]
