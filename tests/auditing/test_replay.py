@@ -19,9 +19,10 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.data import checked
 
 import truerisk as tr
-from truerisk.auditing.replay import replay_search, weighted_auc_risk
+from truerisk.auditing.replay import replay_search
 from truerisk.estimation.problem import problem_from_arguments
 from truerisk.extend import BadData, Family, Refusal, Streams
+from truerisk.intervals.bootstrapped_sets import weighted_auc_risk
 from truerisk.search.claim import make_score_scale
 from truerisk.search.reading import read_claim
 

@@ -119,7 +119,7 @@ ELSEWHERE = """
     NO_PREDICTIONS_MESSAGE PAIR_NEEDS Spatial _collect_notes _expected_r2
     _make_regression_target _mention_event _of_splits _read_class_target _read_regression_target
     _too_many_classes_error _why_no_influences _zero_one_losses check_anticipated_values
-    check_store convert_time_span draw_splits from_answers initialise_store plan
+    check_store convert_time_span corrected_auc_risk draw_splits from_answers initialise_store plan
 """
 """Functions and constants whose text only errors and sentences take."""
 

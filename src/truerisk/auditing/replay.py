@@ -18,15 +18,15 @@ from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
-from truerisk.core.progress import report_progress, stage
+from truerisk.core.progress import stage
 from truerisk.data.data import Data
 from truerisk.estimation.problem import EstimationProblem
 from truerisk.estimation.run import Computation, compute_risks, to_risk_curve
 from truerisk.intervals.bootstrapped_choice import (
     BiasCorrectedRisk,
     correct_risk_by_bootstrap,
-    draw_row_counts,
 )
+from truerisk.intervals.bootstrapped_sets import correct_set_risk_by_bootstrap, mean_auc_risks
 from truerisk.intervals.form import NO_SPREAD, dependence_reason
 from truerisk.losses.loss import RowLoss
 from truerisk.losses.row_losses import find_infinite_losses
@@ -37,7 +37,6 @@ from truerisk.plan.leaks import ORDERED_SPLITS_REASON
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import Tested
 from truerisk.results.finding import Finding
-from truerisk.results.interval import are_tied
 from truerisk.results.results import RiskCurve, RiskEstimate, to_estimate
 from truerisk.search.claim import Claim, ScoreScale
 
@@ -83,7 +82,7 @@ class ReplayedSearch:
             slice(start, stop) for start, stop in pairwise(self.auc_predictions.plan.test_offsets)
         ]
         is_included_row = (~np.isin(rows, excluded_rows)).astype(np.float64)
-        return _mean_auc_risks(
+        return mean_auc_risks(
             self.auc_predictions.values,
             data.codes_of(rows) == 1,
             test_slices,
@@ -363,88 +362,14 @@ def corrected_auc_risk(
     rows, _ = predictions.plan.positions
     test_slices = [slice(start, stop) for start, stop in pairwise(predictions.plan.test_offsets)]
     is_positive = data.codes_of(rows) == 1
-    full_risks = _mean_auc_risks(
-        predictions.values, is_positive, test_slices, np.ones((1, len(rows)))
-    )[0]
-    tested_risks, chosen_candidates, n_done = [], [], 0
-    for drawn_samples in draw_row_counts(data.n_rows, data.groups, replicates, len(rows), rng):
-        report_progress(n_done, replicates, "samples")
-        n_done += len(drawn_samples)
-        row_counts = drawn_samples[:, rows]
-        chosen_by_sample = _least_risk_candidates(
-            _mean_auc_risks(predictions.values, is_positive, test_slices, row_counts)
-        )
-        chosen_candidates.append(chosen_by_sample)
-        out_of_bag = (row_counts == 0).astype(np.float64)
-        risks = np.full(len(chosen_by_sample), np.nan)
-        for candidate in np.unique(chosen_by_sample[chosen_by_sample >= 0]):
-            has_chosen = chosen_by_sample == candidate
-            risks[has_chosen] = _mean_auc_risks(
-                predictions.values[[candidate]], is_positive, test_slices, out_of_bag[has_chosen]
-            )[:, 0]
-        tested_risks.append(risks)
-    risks, all_choices = np.concatenate(tested_risks), np.concatenate(chosen_candidates)
-    is_usable = np.isfinite(risks)
-    if not is_usable.any():
-        raise Refusal(
-            "no test set keeps both classes in a bootstrap sample: use fewer folds, or "
-            f"{mention('level', 'pairs')}."
-        )
-    return BiasCorrectedRisk(
-        value=float(risks[is_usable].mean()),
-        selected_mean_loss=float(np.nanmin(full_risks)),
-        bootstrap_risks=risks[is_usable],
-        selection_counts=np.bincount(all_choices[is_usable], minlength=len(predictions.values)),
+    return correct_set_risk_by_bootstrap(
+        lambda candidates, weights: mean_auc_risks(
+            predictions.values[candidates], is_positive, test_slices, weights
+        ),
+        rows,
+        rng,
+        n_rows=data.n_rows,
+        replicates=replicates,
+        groups=data.groups,
+        remedy=f"use fewer folds, or {mention('level', 'pairs')}.",
     )
-
-
-def weighted_auc_risk(
-    scores: np.ndarray, is_positive: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Return 1 − AUC of one test set for each row of `weights`; NaN if a class has no weight.
-
-    >>> scores, positive = np.array([0.1, 0.4, 0.4, 0.8]), np.array([False, False, True, True])
-    >>> weighted_auc_risk(scores, positive, np.array([[1.0, 1, 1, 1], [1, 0, 1, 0]])).tolist()
-    [0.125, 0.0]
-    """
-    score_order = np.argsort(scores, kind="stable")
-    tie_starts = np.flatnonzero(np.diff(scores[score_order], prepend=np.nan) != 0)
-    sorted_weights = weights[:, score_order]
-    positive_weights = np.add.reduceat(
-        sorted_weights * is_positive[score_order], tie_starts, axis=1
-    )
-    negative_weights = np.add.reduceat(
-        sorted_weights * ~is_positive[score_order], tie_starts, axis=1
-    )
-    negatives_below = np.cumsum(negative_weights, axis=1) - negative_weights / 2
-    pair_weights = positive_weights.sum(axis=1) * negative_weights.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        risk: np.ndarray = 1 - (positive_weights * negatives_below).sum(axis=1) / pair_weights
-    return risk
-
-
-def _mean_auc_risks(
-    candidate_scores: np.ndarray,
-    is_positive: np.ndarray,
-    test_slices: list[slice],
-    weights: np.ndarray,
-) -> np.ndarray:
-    """Return the mean of 1 − AUC over test sets, as an array of shape (samples, candidates)."""
-    risk_sums = np.zeros((len(weights), len(candidate_scores)))
-    counts = np.zeros_like(risk_sums)
-    for test_slice in test_slices:
-        for candidate, scores in enumerate(candidate_scores[:, test_slice]):
-            auc_risks = weighted_auc_risk(scores, is_positive[test_slice], weights[:, test_slice])
-            is_finite = np.isfinite(auc_risks)
-            risk_sums[is_finite, candidate] += auc_risks[is_finite]
-            counts[is_finite, candidate] += 1
-    with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(counts > 0, risk_sums / counts, np.nan))
-
-
-def _least_risk_candidates(risks: np.ndarray) -> np.ndarray:
-    """Return each bootstrap sample's first candidate of smallest risk; −1 if none has a risk."""
-    has_no_risk = np.isnan(risks).all(axis=1)
-    filled_risks = np.where(np.isnan(risks), np.inf, risks)
-    least_risks = filled_risks.min(axis=1, keepdims=True)
-    return np.where(has_no_risk, -1, are_tied(filled_risks, least_risks).argmax(axis=1))
