@@ -14,7 +14,7 @@ from typing import Any
 
 from docutils import nodes
 
-from truerisk.report.page import DARK, LIGHT, MARKS, NOTEBOOK
+from truerisk.report.page import DARK_CSS, LIGHT_CSS, MARKS_CSS_PATH, NOTEBOOK_CSS
 
 DOCS = Path(__file__).parent.parent
 PLACE, PAGES = DOCS / "documents" / "pictures", DOCS / "documents" / "pages"
@@ -23,8 +23,9 @@ FRAME = (
     'src="../_static/{0}.html" title="The page of {0}" style="height: 80rem"></iframe>'
 )
 STYLE = (
-    f"<style>.truerisk-picture{{{LIGHT}{NOTEBOOK}{MARKS.read_text('utf-8')}}}\n"
-    f"html[data-theme=dark] .truerisk-picture{{{DARK}--paper:var(--pst-color-background)}}</style>"
+    f"<style>.truerisk-picture{{{LIGHT_CSS}{NOTEBOOK_CSS}{MARKS_CSS_PATH.read_text('utf-8')}}}\n"
+    f"html[data-theme=dark] .truerisk-picture{{{DARK_CSS}"
+    "--paper:var(--pst-color-background)}</style>"
 )
 
 
@@ -49,7 +50,9 @@ LOOKS = re.compile(r"(<(?:style|script)\b[^>]*>)[^<]*(?=</(?:style|script)>)")
 
 def whole(page: str) -> str:
     """A stored page with the looks and the script of today."""
-    files = iter(MARKS.with_name(name) for name in (MARKS.name, "page.css", "page.js"))
+    files = iter(
+        MARKS_CSS_PATH.with_name(name) for name in (MARKS_CSS_PATH.name, "page.css", "page.js")
+    )
     return LOOKS.sub(lambda block: block[1] + next(files).read_text("utf-8"), page)
 
 
