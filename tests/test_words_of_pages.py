@@ -87,7 +87,7 @@ COMMANDS = {
     name: {
         option
         for parameter in getattr(
-            import_module(f"truerisk.cli.{module}"), name.rpartition(" ")[2]
+            import_module(f"truerisk.cli.{module}"), name.rpartition(" ")[2].replace("-", "_")
         ).params
         if isinstance(parameter, click.Option)
         for option in parameter.opts

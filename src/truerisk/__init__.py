@@ -20,6 +20,8 @@ _MODULE_BY_NAME = {
     "Comparison": "truerisk.results.comparison",
     "ErrorPosterior": "truerisk.results.error_posterior",
     "HonestSearchCV": "truerisk.search.search",
+    "ComparisonPlan": "truerisk.planning.plan_comparison",
+    "Ladder": "truerisk.external.ladder",
     "ManyComparison": "truerisk.comparison.many_comparison",
     "PermutationTest": "truerisk.diagnostics.permutations",
     "LearningCurve": "truerisk.results.learning_curve",
@@ -28,11 +30,13 @@ _MODULE_BY_NAME = {
     "RiskOverTime": "truerisk.diagnostics.risk_over_time",
     "SamplePlan": "truerisk.planning.plan_sample",
     "Study": "truerisk.study.study",
+    "TableAudit": "truerisk.external.table_audit",
     "RocCurve": "truerisk.results.roc",
     "SelectionBias": "truerisk.results.selection_bias",
     "Validation": "truerisk.validation.validation",
     "assess": "truerisk.assessment.assess",
     "audit": "truerisk.auditing.audit",
+    "audit_table": "truerisk.external.audit_table",
     "bayesian_error": "truerisk.estimation.bayesian_error",
     "compare": "truerisk.comparison.paired",
     "compare_many": "truerisk.comparison.many",
@@ -40,6 +44,7 @@ _MODULE_BY_NAME = {
     "permutation_test": "truerisk.diagnostics.permutation_test",
     "learning_curve": "truerisk.diagnostics.learning_curve",
     "plan_development": "truerisk.planning.plan_model",
+    "plan_comparison": "truerisk.planning.plan_comparison",
     "plan_sample": "truerisk.planning.plan_sample",
     "plan_validation": "truerisk.planning.plan_validation",
     "risk_curve": "truerisk.estimation.estimate",
@@ -65,8 +70,10 @@ __all__ = [
     "Assessment",
     "Audit",
     "Comparison",
+    "ComparisonPlan",
     "ErrorPosterior",
     "HonestSearchCV",
+    "Ladder",
     "LearningCurve",
     "ManyComparison",
     "PermutationTest",
@@ -77,10 +84,12 @@ __all__ = [
     "SamplePlan",
     "SelectionBias",
     "Study",
+    "TableAudit",
     "Validation",
     "__version__",
     "assess",
     "audit",
+    "audit_table",
     "bayesian_error",
     "compare",
     "compare_many",
@@ -96,6 +105,7 @@ __all__ = [
     "methods",
     "models",
     "permutation_test",
+    "plan_comparison",
     "plan_development",
     "plan_sample",
     "plan_validation",
@@ -135,6 +145,11 @@ if TYPE_CHECKING:  # Type checkers need static imports of the names that are imp
     from truerisk.estimation.bayesian_error import bayesian_error as bayesian_error
     from truerisk.estimation.estimate import estimate_risk as estimate_risk
     from truerisk.estimation.estimate import risk_curve as risk_curve
+    from truerisk.external.audit_table import audit_table as audit_table
+    from truerisk.external.ladder import Ladder as Ladder
+    from truerisk.external.table_audit import TableAudit as TableAudit
+    from truerisk.planning.plan_comparison import ComparisonPlan as ComparisonPlan
+    from truerisk.planning.plan_comparison import plan_comparison as plan_comparison
     from truerisk.planning.plan_model import plan_development as plan_development
     from truerisk.planning.plan_sample import SamplePlan as SamplePlan
     from truerisk.planning.plan_sample import plan_sample as plan_sample

@@ -118,6 +118,7 @@ NO_PICTURE = {
     "Status",
 }
 NO_PICTURE |= {"TunedLearner", "ModelUpdates"}
+NO_PICTURE |= {"CandidateDifference", "ComparisonPlan", "OrderTest", "Submission", "TableRisk"}
 
 
 def test_plot_draws_a_record_and_its_parts_or_says_why_not(result):

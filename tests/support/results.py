@@ -80,6 +80,10 @@ RESULTS_OF_VERBS: dict[str, Callable[[], Any]] = {
     "5x2": lambda: comparison("5x2", "5x2-fold"),
     "paired-cv": paired,
     "audit": lambda: tr.audit(searched(), X, Y, groups=PAIRS),
+    "audit of a table": lambda: tr.audit_table(
+        np.eye(12, 40).cumsum(axis=1), order=np.argsort(np.arange(12) % 5, kind="stable")
+    ),
+    "submission to a ladder": lambda: tr.Ladder(Y).submit(Y),
     "audit of scores": lambda: tr.audit(searched(), level="scores"),
     "assessment": lambda: tr.assess(
         {"bayes": (GaussianNB(), {"var_smoothing": [1e-9, 0.1]}), "line": LogisticRegression()},
@@ -92,6 +96,7 @@ RESULTS_OF_VERBS: dict[str, Callable[[], Any]] = {
         tr.estimate_risk(GaussianNB(), X, Y, time=np.arange(len(X))), np.arange(len(X))
     ),
     "plan of rows": lambda: tr.plan_sample({30: 0.3, 90: 0.2}, n=120, width=0.3),
+    "plan of a comparison": lambda: tr.plan_comparison(0.1, sd=0.5),
     "plan of one error": lambda: tr.plan_sample(0.2, width=0.3),
     "rows to develop": lambda: tr.plan_development(parameters=4, prevalence=0.2, auc=0.8),
     "operating point": lambda: tr.RocCurve.from_scores(Y, X[:, 0]).at(0.5),

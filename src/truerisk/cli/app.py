@@ -43,6 +43,9 @@ _COMMANDS = {
     "estimate": ("estimate", "Estimate the risk of one model."),
     "validate": ("validate", "What a reviewer asks: calibration, net benefit, optimism."),
     "audit": ("audit", "Audit a search of your own; a refuted claim exits with code 4."),
+    "audit-table": ("audit_table", "Audit the losses of any search; refuted is exit code 4."),
+    "ladder submit": ("ladder", "Tell a holdout's score only if it beats the best by its noise."),
+    "ladder status": ("ladder", "Show the accepted submissions of a ladder."),
     "plan": ("plan", "Plan how many rows to test on, and how to share rows with tuning."),
     "plan development": ("plan", "Plan how many rows it takes to develop a prediction model."),
     "plan validation": ("plan", "Plan how many rows it takes to validate one in other people."),
@@ -71,7 +74,7 @@ class _LazyGroup(click.Group):
         if cmd_name not in _COMMANDS:
             return None
         module = importlib.import_module(f"truerisk.cli.{_COMMANDS[cmd_name][0]}")
-        return getattr(module, cmd_name.rpartition(" ")[2])
+        return getattr(module, cmd_name.rpartition(" ")[2].replace("-", "_"))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -81,6 +84,8 @@ class _LazyGroup(click.Group):
         first_word, command_and_subcommand = args[0] if args else "", " ".join(args[:2])
         if command_and_subcommand in _COMMANDS:
             return command_and_subcommand, self.get_command(ctx, command_and_subcommand), args[2:]
+        if first_word == "ladder":
+            ctx.fail("'ladder' has two commands: write `ladder submit` or `ladder status`.")
         if first_word and not first_word.startswith("-") and first_word not in _COMMANDS:
             from truerisk.core.registry import suggestion_for
 

@@ -13,6 +13,7 @@ from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.formats import escape_and_truncate, format_number, format_risk
 from truerisk.diagnostics.permutations import PermutationTest
 from truerisk.estimation.bayesian_error import RulePosterior
+from truerisk.external.table_audit import TableAudit
 from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.audit_figures import draw_claim
 from truerisk.report.curves import draw_risk_curves
@@ -31,6 +32,7 @@ from truerisk.report.svg import (
     series_css_class,
     shorten,
 )
+from truerisk.report.table_figures import draw_differences
 from truerisk.report.validation_figures import draw_calibration_curve, draw_net_benefit
 from truerisk.results.calibration import Calibration
 from truerisk.results.comparison import Comparison
@@ -336,6 +338,7 @@ FIGURE_FUNCTIONS: dict[type[DisplayedResult], Callable[[Any], Figure | None]] = 
     SamplePlan: draw_sample_plan,
     SelectionBias: draw_selection_bias,
     SmoothCalibration: _draw_smooth_calibration,
+    TableAudit: draw_differences,
     Subgroups: lambda subgroups: draw_forest(subgroups.risks[0]),
     Validation: lambda validation: _draw_smooth_calibration(validation.calibration),
 }

@@ -14,6 +14,7 @@ from truerisk.core.frozen import frozen
 Severity = Literal["serious", "warning", "note"]
 
 FINDING_CODES: Mapping[str, tuple[Severity, str]] = {
+    "adaptive-search": ("serious", "later candidates depend on the scores of earlier ones"),
     "claim-refuted": ("serious", "the claim lies outside the honest interval"),
     "selection-outside": ("serious", "the columns look selected with these very labels"),
     "state-survives-clone": ("serious", "the search carries what it learned from earlier fits"),

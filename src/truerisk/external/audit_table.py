@@ -1,0 +1,428 @@
+"""`audit_table`: correct the best score of any search for the choice, from a table of losses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import ceil
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr, stdtrit
+
+from truerisk.contracts import Streams
+from truerisk.core.arguments import check_count, check_level
+from truerisk.core.errors import Refusal
+from truerisk.core.formats import format_number, format_percent
+from truerisk.estimation.problem import as_seed
+from truerisk.external.adaptive import OrderTest, order_test
+from truerisk.external.candidate_table import CandidateTable
+from truerisk.external.predictions import RatedSets
+from truerisk.external.sources import read_candidate_table
+from truerisk.external.table_audit import (
+    CandidateDifference,
+    TableAudit,
+    TableRisk,
+    conclusion_of,
+)
+from truerisk.intervals.bootstrapped_choice import (
+    BiasCorrectedRisk,
+    correct_risk_by_bootstrap,
+)
+from truerisk.intervals.bootstrapped_sets import correct_set_risk_by_bootstrap
+from truerisk.results.best_set import may_be_best
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, CandidateLosses
+from truerisk.results.finding import Finding, sort_by_severity
+from truerisk.results.interval import are_tied
+
+N_NOISE_DRAWS = 2000
+MOST_RIVALS = 50  # Simultaneous intervals count at most this many candidates as possible winners.
+FEWEST_ROWS = 10
+
+
+def audit_table(
+    losses_or_frame: Any,
+    *,
+    scoring: Any = None,
+    groups: Any = None,
+    order: Any = None,
+    positive: Any = None,
+    axis: int | None = None,
+    trained: bool = True,
+    replicates: int = 1000,
+    confidence_level: float = 0.95,
+    random_state: Any = 0,
+) -> TableAudit:
+    r"""Audit a table of losses: correct the best score of any search for the choice.
+
+    The best of many scores on the same rows is optimistic, whoever ran the search. `audit_table`
+    needs no models and no search, only what every search leaves: for each candidate its losses, or
+    its predictions, on the same rows.
+
+    Parameters
+    ----------
+    losses_or_frame : array, mapping, frame or path
+        The table. An array has the losses of a candidate in each row, a mapping under each name, a
+        frame or a file (CSV, TSV, Parquet, Arrow, JSON lines) in each column. A frame or file with
+        a column ``candidate`` has a line for each candidate and row instead, with the columns
+        ``row``, and either ``loss``, or ``y`` and ``prediction`` or ``probability_<class>`` for
+        each class; ``fold``, ``repeat``, ``group`` and ``order`` may follow. Losses of several
+        repeats are averaged by row. The losses must be out of fold: no model saw the rows that it
+        is rated on.
+    scoring : str, Loss or function, optional
+        The loss or score, as in `estimate_risk`. For a table of losses it names them, and with the
+        name of a score the results are shown as that score. Scores of whole sets of rows, such as
+        "roc_auc" and "f1", need outcomes and predictions; they are means over the folds if there
+        is a column ``fold``.
+    groups : array of labels or name of a column, optional
+        Rows of one group belong together: whole groups are drawn.
+    order : array of numbers, True or name of a column, optional
+        The number of each candidate's trial; True if they stand in the order in which they were
+        tried. It serves to test whether candidates depend on the scores of earlier ones.
+    positive : label, optional
+        The class to which a score of one class refers.
+    axis : {0, 1}, optional
+        The axis of an array along which the candidates lie. It is needed for a square array.
+    trained : bool, default=True
+        True if the candidates were trained on other rows of the same table (cross-validation). The
+        variance of differences is then larger, because models of one split share training rows.
+        False for candidates that no row of the table has trained, such as prompts.
+    replicates : int, default=1000
+        The number of bootstrap samples.
+    confidence_level : float, default=0.95
+        The nominal coverage of the intervals and of the set of best candidates.
+    random_state : int, None or Generator, default=0
+        Source of random numbers.
+
+    Returns
+    -------
+    TableAudit
+        The result, with `selected`, `honest`, `optimism`, `best_set()`, `differences`, `findings`
+        and `conclusion`.
+
+    See Also
+    --------
+    audit : Audit a fitted search.
+    compare_many : Compare learners over data sets.
+
+    Notes
+    -----
+    The rows are drawn with replacement, each sample selects its best candidate, and the rows that
+    it missed test the selected candidate. The honest value is the mean of these tests:
+
+    .. math:: \frac{1}{B} \sum_b \frac{1}{|O_b|} \sum_{i \in O_b} \ell_{c_b, i}, \qquad
+              c_b = \arg\min_c \sum_i n_{bi} \, \ell_{c,i}
+
+    with :math:`n_{bi}` the copies of row i in sample b and :math:`O_b` the rows without a copy.
+
+    The correction assumes that the candidates were not found by the scores of earlier candidates.
+    If `order` shows that they were, there is no interval, and the finding "adaptive-search" says
+    what to do.
+
+    References
+    ----------
+    Tsamardinos, Greasidou and Borboudakis (2018), Bootstrapping the out-of-sample predictions for
+    efficient and accurate cross-validation. Machine Learning 107.
+
+    Zhang, Lee and Lei (2024), Winners with confidence: discrete argmin inference with an
+    application to model selection. arXiv 2408.02060.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import truerisk as tr
+    >>> losses = np.random.default_rng(0).integers(0, 2, size=(100, 1000))  # guesses
+    >>> u = tr.audit_table(losses)
+    >>> u.selected.value, round(u.honest.value, 2), u.refuted
+    (0.46, 0.5, False)
+    """
+    check_level("confidence_level", confidence_level)
+    check_count("replicates", replicates)
+    table = read_candidate_table(
+        losses_or_frame,
+        scoring=scoring,
+        positive=positive,
+        groups=groups,
+        order=order,
+        axis=axis,
+    )
+    return audit_candidates(
+        table,
+        trained=trained,
+        replicates=replicates,
+        confidence_level=confidence_level,
+        seed=as_seed(random_state),
+    )
+
+
+def audit_candidates(
+    table: CandidateTable, *, trained: bool, replicates: int, confidence_level: float, seed: int
+) -> TableAudit:
+    """Audit a table that was read and checked."""
+    n_candidates, n_rows = table.losses.shape
+    n_units = n_rows if table.groups is None else len(np.unique(table.groups))
+    if n_units < FEWEST_ROWS:
+        noun = "rows" if table.groups is None else "groups"
+        raise Refusal(f"{n_units} {noun} tell too little: at least {FEWEST_ROWS} are needed.")
+    risks, streams, scale = table.risks, Streams(seed), table.scale
+    best = int(are_tied(risks, risks.min()).argmax())
+    corrected = _corrected(table, streams.get("bbc"), replicates)
+    tested_order = None
+    if table.order is not None:
+        tested_order = order_test(risks, table.losses, table.order, streams.get("order"))
+    no_interval_reason = _reason_for_no_interval(corrected, confidence_level, tested_order)
+    interval = None if no_interval_reason else corrected.interval(confidence_level)
+    share_of_best = corrected.selection_counts[best] / corrected.selection_counts.sum()
+    common: dict[str, Any] = {"scoring": table.scoring, "perfect": scale.perfect}
+    honest_notes = (
+        [f"{share_of_best:.0%} of the bootstrap samples selected the same candidate"]
+        if n_candidates > 1
+        else []
+    )
+    honest = TableRisk(
+        scale.value(corrected.value),
+        "bbc",
+        candidate=table.names[best],
+        interval=scale.interval(interval),
+        std_error=float(corrected.bootstrap_risks.std()),
+        notes=(*honest_notes, *([no_interval_reason] if no_interval_reason else [])),
+        **common,
+    )
+    unit = "row" if table.rated_sets is None else "test set"
+    audit = TableAudit(
+        selected=TableRisk(
+            scale.value(float(risks[best])),
+            f"best mean over {unit}s" if n_candidates > 1 else f"mean over {unit}s",
+            candidate=table.names[best],
+            **common,
+        ),
+        honest=honest,
+        differences=_differences(
+            table,
+            risks,
+            best,
+            trained,
+            confidence_level,
+            streams,
+            tested_order is not None and tested_order.is_adaptive,
+        ),
+        findings=(),
+        n_candidates=n_candidates,
+        n_rows=n_rows,
+        n_groups=None if table.groups is None else n_units,
+        confidence_level=confidence_level,
+        seed=seed,
+        conclusion="",
+        order_test=tested_order,
+        notes=table.notes,
+    )
+    audit = replace(audit, findings=sort_by_severity(list(_findings(audit))))
+    return replace(audit, conclusion=conclusion_of(audit))
+
+
+def _reason_for_no_interval(
+    corrected: BiasCorrectedRisk, confidence_level: float, tested_order: OrderTest | None
+) -> str | None:
+    """Return why percentiles of the bootstrap samples are no valid interval, or None if valid."""
+    if tested_order is not None and tested_order.is_adaptive:
+        return (
+            "no interval: later candidates seem to depend on the scores of earlier ones, and the "
+            "bootstrap takes the candidates as given"
+        )
+    fewest = ceil(2 / (1 - confidence_level) - 1e-9)
+    if len(corrected.bootstrap_risks) < fewest:
+        return (
+            f"no interval: {len(corrected.bootstrap_risks)} bootstrap samples have no "
+            f"{confidence_level:.4g} percentiles, replicates={fewest} at least"
+        )
+    if np.ptp(corrected.bootstrap_risks) == 0:
+        return "no interval: every bootstrap sample gives the same value"
+    return None
+
+
+# ---------------------------------------------------------------- correction
+
+
+def _corrected(
+    table: CandidateTable, rng: np.random.Generator, replicates: int
+) -> BiasCorrectedRisk:
+    if table.rated_sets is None:
+        return correct_risk_by_bootstrap(
+            table.losses, rng, replicates=replicates, groups=table.groups
+        )
+    return _corrected_sets(table.rated_sets, table, rng, replicates)
+
+
+def _corrected_sets(
+    rated_sets: RatedSets, table: CandidateTable, rng: np.random.Generator, replicates: int
+) -> BiasCorrectedRisk:
+    """Return the corrected risk of choosing by a score of whole test sets."""
+    return correct_set_risk_by_bootstrap(
+        rated_sets.mean_risks,
+        rated_sets.rows,
+        rng,
+        n_rows=table.losses.shape[1],
+        replicates=replicates,
+        groups=table.groups,
+        remedy="leave the column 'fold' out, so that all rows are one test set.",
+    )
+
+
+# ---------------------------------------------------------------- differences
+
+
+def _differences(
+    table: CandidateTable,
+    risks: np.ndarray,
+    best: int,
+    trained: bool,
+    level: float,
+    streams: Streams,
+    is_adaptive: bool,
+) -> tuple[CandidateDifference, ...]:
+    """Compare every candidate with the selected one, the best first.
+
+    There are no intervals if candidates depend on earlier scores, or if the score has no influences
+    of rows; then every candidate may be the best one.
+    """
+    n_candidates, n_rows = table.losses.shape
+    scale = table.scale
+    has_influences = table.rated_sets is None or table.rated_sets.loss.tells_influences
+    has_intervals = has_influences and not is_adaptive
+    factor = FOLD_VARIANCE_FACTOR if trained else 1.0
+    one_row = 1.0 / n_rows if table.are_labels and trained else 0.0
+    paired = CandidateLosses(
+        table.losses,
+        np.full(n_rows, 1.0 / n_rows),
+        table.groups,
+        np.full(n_candidates, one_row),
+        np.full(n_candidates, factor),
+    )
+    half_widths = np.full(n_candidates, np.nan)
+    is_possible = np.ones(n_candidates, dtype=bool)
+    if has_intervals and n_candidates > 1:
+        is_possible = may_be_best(paired, level)
+        half_widths = _half_widths(paired, risks, best, is_possible, level, streams)
+    others = [int(c) for c in np.argsort(risks, kind="stable") if c != best]
+    values = scale.values(risks)
+    differences = []
+    for candidate in others:
+        gap, half_width = float(values[candidate] - values[best]), half_widths[candidate]
+        has_interval = bool(np.isfinite(half_width))
+        differences.append(
+            CandidateDifference(
+                table.names[candidate],
+                float(values[candidate]),
+                gap,
+                float(gap - half_width) if has_interval else None,
+                float(gap + half_width) if has_interval else None,
+                bool(is_possible[candidate]),
+            )
+        )
+    return tuple(differences)
+
+
+def _half_widths(
+    paired: CandidateLosses,
+    risks: np.ndarray,
+    best: int,
+    is_possible: np.ndarray,
+    level: float,
+    streams: Streams,
+) -> np.ndarray:
+    """Return the half widths of simultaneous intervals of all differences from the selected one.
+
+    The selected candidate was found on the same rows. The intervals therefore hold for all pairs of
+    a candidate and a possible winner at once: the largest standardised difference of these pairs
+    has the quantile that the half widths use. Its distribution is that of normal noise with the
+    covariance of the rows' or groups' losses.
+    """
+    contributions, shares = paired.contributions_by_unit()
+    n_units = len(shares)
+    centred = contributions - shares * contributions.sum(axis=1, keepdims=True)
+    rivals = np.flatnonzero(is_possible)
+    rivals = rivals[np.argsort(risks[rivals], kind="stable")][:MOST_RIVALS]
+    rivals = np.union1d(rivals, [best])
+    draws = streams.get("differences").standard_normal((N_NOISE_DRAWS, n_units))
+    noise = draws @ centred.T
+    products = np.einsum("ij,ij->i", centred, centred)
+    largest = np.zeros(N_NOISE_DRAWS)
+    best_errors = np.zeros(len(risks))
+    for rival in rivals:
+        cross = centred @ centred[rival]
+        variances = np.maximum(products + products[rival] - 2 * cross, 0.0)
+        errors = np.sqrt(variances * n_units / (n_units - 1))
+        if rival == best:
+            best_errors = errors
+        differs = variances > 1e-24
+        if differs.any():
+            standardised = np.abs(noise[:, differs] - noise[:, [rival]]) / np.sqrt(
+                variances[differs]
+            )
+            largest = np.maximum(largest, standardised.max(axis=1))
+    normal_quantile = float(np.quantile(largest, level))
+    # The standard errors are estimated, so Student's t has the place of the normal distribution.
+    factor = 1.0 if paired.variance_factors is None else float(paired.variance_factors[0])
+    degrees = max(n_units / factor - 1, 1.0)
+    tail = max(1 - float(ndtr(normal_quantile)), 1e-12)
+    quantile = float(stdtrit(degrees, 1 - tail))
+    one_row = 0.0 if paired.one_row is None else float(paired.one_row[0])
+    return np.asarray(
+        quantile * np.sqrt(factor * (best_errors**2 + 2 * one_row**2 * (best_errors > 0)))
+    )
+
+
+# ---------------------------------------------------------------- findings
+
+
+def _findings(audit: TableAudit) -> Iterator[Finding]:
+    noun, selected, honest = audit.scale.noun, audit.selected, audit.honest
+    tested_order = audit.order_test
+    if tested_order is not None and tested_order.is_adaptive:
+        yield Finding(
+            "adaptive-search",
+            f"The order of the trials is not like a random one ({tested_order.evidence}): either "
+            f"later candidates depend on the scores of earlier ones, and the honest {noun} is "
+            "still too good, or they were tried in a systematic order.",
+            "Test the selected candidate on new rows; for the next search keep a holdout behind "
+            "tr.Ladder, or repeat the search in outer folds. If a fixed list was tried in a sorted "
+            "order, leave order out.",
+        )
+    if audit.refuted:
+        assert honest.interval is not None
+        yield Finding(
+            "claim-refuted",
+            f"The best {noun} {format_number(selected.value)} lies outside the "
+            f"{format_percent(audit.confidence_level)} interval {honest.interval}.",
+            f"Report the honest {noun} with its interval.",
+        )
+    optimism = audit.optimism or 0.0
+    noise = honest.std_error or 0.0
+    risk = abs(audit.scale.value(honest.value))
+    if optimism > max(0.1 * risk, noise / 2):
+        yield Finding(
+            "optimism-large",
+            f"The best {noun} {format_number(selected.value)} is {format_number(optimism)} "
+            "better than the "
+            f"honest {format_number(honest.value)}.",
+            f"Report the honest {noun}; more rows or fewer candidates make the two alike.",
+        )
+    n_units = audit.n_rows if audit.n_groups is None else audit.n_groups
+    if audit.n_candidates > n_units / 2:
+        units = "rows" if audit.n_groups is None else "groups"
+        yield Finding(
+            "many-candidates",
+            f"{audit.n_candidates} candidates were tried on {n_units} {units}.",
+            "Try fewer candidates, or judge the selected one on new rows.",
+        )
+    is_adaptive = tested_order is not None and tested_order.is_adaptive
+    if (
+        not is_adaptive
+        and audit.n_candidates >= 5
+        and len(audit.best_set()) > audit.n_candidates / 2
+    ):
+        yield Finding(
+            "flat-curve",
+            f"{len(audit.best_set())} of {audit.n_candidates} candidates may be the best one.",
+            "Take the simplest of them; these rows cannot tell them apart.",
+        )

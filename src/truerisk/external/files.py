@@ -1,0 +1,119 @@
+"""Read the columns of a file by name: CSV, TSV, Parquet, Arrow or JSON lines."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path, PurePath
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.errors import BadData
+from truerisk.readers.cells import format_count, quote, to_cells
+from truerisk.readers.columnar import (
+    FORMAT_BY_FIRST_BYTES,
+    MISSING_TEXTS,
+    parse_number,
+    read_column,
+)
+from truerisk.readers.content import read_text
+from truerisk.readers.formats import read_columns
+from truerisk.readers.grid import DELIMITER_NAMES
+
+JSON_LINES_SUFFIXES = {".jsonl", ".ndjson"}
+COMPRESSED_SUFFIXES = {".gz", ".bz2", ".xz", ".zip"}
+MOST_HEADER_BYTES = 65_536
+
+
+def read_named_columns(
+    path: str | os.PathLike[str], *, max_cells: int, max_bytes: int
+) -> dict[str, np.ndarray]:
+    """Return the columns of a file: floats where every cell is a number or missing, else texts."""
+    suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
+    if suffixes and suffixes[-1] in COMPRESSED_SUFFIXES:
+        suffixes.pop()
+    if suffixes and suffixes[-1] in JSON_LINES_SUFFIXES:
+        return _read_json_lines(path, max_cells=max_cells, max_bytes=max_bytes)
+    single_column = _single_column(path, max_bytes)
+    if single_column is not None:
+        return single_column
+    content = read_columns(path, delimiter=None, max_cells=max_cells, max_bytes=max_bytes)
+    columns: dict[str, np.ndarray] = {}
+    for name, cells in zip(content.names, content.cells, strict=True):
+        column_cells = to_cells(cells)
+        column = read_column(
+            name, column_cells, content.start_lines, is_text=name in content.text_columns
+        )
+        if column.kind == "number":
+            columns[name] = column.values
+        else:
+            words = column_cells.as_words()
+            columns[name] = np.array(words.word_counts.words, dtype=object)[words.codes()].astype(
+                str
+            )
+    return columns
+
+
+def _single_column(path: str | os.PathLike[str], max_bytes: int) -> dict[str, np.ndarray] | None:
+    """Return the column of a text without any delimiter, such as a list of predictions, or None."""
+    try:
+        with Path(path).open("rb") as file:
+            first_bytes = file.read(8)
+            header = first_bytes + file.readline(MOST_HEADER_BYTES)
+    except (OSError, ValueError):
+        return None  # `read_columns` will meet the error again and report it.
+    is_text = not first_bytes.startswith(tuple(FORMAT_BY_FIRST_BYTES)) and b"\0" not in header
+    if not is_text or not header.strip() or any(d.encode() in header for d in DELIMITER_NAMES):
+        return None
+    if not header.endswith(b"\n"):  # A compressed file, or a very long first line.
+        return None
+    name, *cells = read_text(path, max_bytes=max_bytes).full_text.splitlines()
+    values = [cell.strip().strip('"') for cell in cells if cell.strip()]
+    numbers = [parse_number(value) for value in values]
+    is_numeric = all(n is not None for n in numbers)
+    column = np.array(numbers, dtype=np.float64) if is_numeric else np.array(values)
+    return {name.strip().strip('"'): column}
+
+
+def _read_json_lines(
+    path: str | os.PathLike[str], *, max_cells: int, max_bytes: int
+) -> dict[str, np.ndarray]:
+    """Read one JSON object a line, all with the same keys."""
+    lines = read_text(path, max_bytes=max_bytes).full_text.splitlines()
+    records: list[dict[str, Any]] = []
+    for line_number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError) as error:
+            raise BadData(f"{path}: line {line_number} is no JSON: {error}.") from None
+        if not isinstance(record, dict) or not all(map(_is_plain, record.values())):
+            raise BadData(
+                f"{path}: line {line_number} is no JSON object of numbers and texts: write one "
+                "object for each candidate and row."
+            )
+        if records and record.keys() != records[0].keys():
+            other = sorted(record.keys() ^ records[0].keys())[0]
+            raise BadData(
+                f"{path}: line {line_number} and the first differ in the key {quote(other)}."
+            )
+        records.append(record)
+        if len(records) * len(record) > max_cells:
+            raise BadData(f"{path}: more than {format_count(max_cells, 'cell')}.")
+    if not records:
+        raise BadData(f"{path}: the file holds no line.")
+    return {name: _column([record[name] for record in records]) for name in records[0]}
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, str | int | float | bool)
+
+
+def _column(values: list[Any]) -> np.ndarray:
+    """Return values as floats, None as NaN; as texts if one of them is no number."""
+    if all(value is None or isinstance(value, int | float) for value in values):
+        return np.array([np.nan if value is None else float(value) for value in values])
+    texts = ["" if value is None else str(value) for value in values]
+    return np.array(["" if text in MISSING_TEXTS else text for text in texts])

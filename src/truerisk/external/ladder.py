@@ -1,0 +1,474 @@
+"""A holdout for adaptive searches: it tells a new score only if it is better beyond its noise.
+
+Whoever sees the score of every submission on one holdout can fit the holdout. `Ladder` therefore
+tells the best score so far until a submission is better by more than the noise of the paired
+difference from the best one, after the ladder of Blum and Hardt (2015).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from truerisk.core import formats, tables
+from truerisk.core.arguments import mention, to_store_path
+from truerisk.core.errors import BadArgument, BadData, BadStore, NotWritten, Refusal, UnknownName
+from truerisk.core.frozen import frozen
+from truerisk.core.plain_values import to_json_value
+from truerisk.core.registry import check_present, suggestion_for
+from truerisk.data.data import Data
+from truerisk.external.candidate_table import PREDICTION, PROBABILITY, group_numbers_of
+from truerisk.external.predictions import (
+    RatedSets,
+    class_named,
+    encoded_predictions,
+    finite_numbers,
+    label_text,
+    outcome_data,
+    refuse_scorer,
+)
+from truerisk.external.sources import columns_of
+from truerisk.losses.loss import RowLoss
+from truerisk.losses.loss_words import as_loss
+from truerisk.results.interval import Scale
+from truerisk.results.records import Count, PerfectScore, Record
+
+SCHEMA = "truerisk.ladder/1"
+MAX_BYTES = 2**30
+
+
+@frozen
+class Submission(Record):
+    """What a ladder tells about one submission.
+
+    Parameters
+    ----------
+    number : int
+        The number of the submission, from 1.
+    name : str
+        Its name.
+    accepted : bool
+        True if it is better than the best submission so far by more than the noise.
+    value : float
+        What may be told: the score of the best accepted submission, rounded to the noise.
+    scoring : str
+        Name of the loss or score.
+    perfect : float, optional
+        The score of a perfect model; None for a loss.
+
+    See Also
+    --------
+    Ladder : The holdout that returns it.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.Ladder([0, 1] * 50).submit([0] * 100).accepted
+    True
+    """
+
+    schema: ClassVar[str] = "truerisk.submission/2"
+
+    number: Count
+    name: str
+    accepted: bool
+    value: float
+    scoring: str
+    perfect: PerfectScore | None = None
+
+    def __str__(self) -> str:
+        verdict = "accepted" if self.accepted else "no better than the best so far"
+        name = Scale(self.perfect).name_for(self.scoring)
+        return f"{self.name}: {verdict}; best {name} {formats.format_number(self.value)}"
+
+
+class Ladder:
+    r"""A holdout whose score stays true however often and however cleverly it is asked.
+
+    A submission is accepted if its score is better than that of the best accepted one by more than
+    the noise of their paired difference on the holdout. Only then is a new score told, rounded to
+    1/n. The scores of other submissions are not told. The told score is therefore close to the true
+    one after many submissions that were chosen by earlier answers.
+
+    Parameters
+    ----------
+    y : array
+        The outcomes of the holdout. They are not written to the store.
+    scoring : str, Loss or function, optional
+        The loss or score, as in `estimate_risk`. Submissions are labels, probabilities (one column
+        for each class), scores of the positive class, or numbers, as the loss needs them.
+    groups : array of labels, optional
+        Rows of one group belong together: the noise is that between groups.
+    positive : label, optional
+        The class to which a score of one class refers.
+    store : path, optional
+        The file that keeps the submissions. It is only appended to, line by line, so that a kill
+        loses at most the submission that is being written. One process at a time writes to it.
+
+    Attributes
+    ----------
+    best : Submission or None
+        The last accepted submission.
+    steps : tuple of Submission
+        All accepted submissions.
+    n_submissions : int
+        The number of submissions.
+
+    See Also
+    --------
+    audit_table : Correct the best score of a search that has already been run.
+
+    Notes
+    -----
+    Submission t with losses :math:`\ell_t` is accepted if
+
+    .. math:: R_t < R_\text{best} - \max\left(1, \sqrt{2 \log t}\right) \frac{s}{\sqrt n},
+              \quad s = \text{sd}(\ell_t - \ell_\text{best})
+
+    and the told risk is :math:`R_t` rounded to a multiple of 1/n. For scores of the whole set, such
+    as the AUC, :math:`\ell` are the influences of the rows. The ladder of Blum and Hardt has the
+    factor 1. The factor here is about what the best of t submissions exceeds the others by if all
+    are equally good, so that many submissions without merit do not climb the ladder.
+
+    References
+    ----------
+    Blum and Hardt (2015), The ladder: a reliable leaderboard for machine learning competitions.
+    ICML.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> y = [0, 1] * 50
+    >>> ladder = tr.Ladder(y, scoring="accuracy")
+    >>> print(ladder.submit([0] * 100, name="constant"))
+    constant: accepted; best accuracy 0.5000
+    >>> print(ladder.submit([0, 1] * 45 + [0] * 10, name="rule"))
+    rule: accepted; best accuracy 0.9500
+    >>> print(ladder.submit([0, 1] * 45 + [0] * 8 + [0, 1], name="one row better"))
+    one row better: no better than the best so far; best accuracy 0.9500
+    """
+
+    def __init__(
+        self,
+        y: Any,
+        *,
+        scoring: Any = None,
+        groups: Any = None,
+        positive: Any = None,
+        store: Any = None,
+    ) -> None:
+        outcomes = np.asarray(y)
+        if outcomes.ndim != 1 or len(outcomes) < 2:
+            raise BadData(f"y has shape {outcomes.shape}: a holdout is a column of outcomes.")
+        self._data: Data = outcome_data(outcomes, scoring, has_probabilities=False)
+        self._loss = as_loss(scoring, self._data, class_named(positive, self._data))
+        refuse_scorer(self._loss, scoring)
+        if not self._loss.tells_influences:
+            raise Refusal(
+                f"{mention('scoring', scoring)}: nothing tells what one row does to this score, so "
+                "the noise of a difference is not known. Use a loss of rows or 'roc_auc'."
+            )
+        self._group_numbers = group_numbers_of(groups, len(outcomes))
+        self._data = replace(self._data, groups=self._group_numbers)
+        self._best_losses: np.ndarray | None = None
+        self._best_risk = np.inf
+        self.steps: tuple[Submission, ...] = ()
+        self.n_submissions = 0
+        self._store = None if store is None else to_store_path(store, example="ladder.jsonl")
+        if self._store is not None:
+            if self._store.is_dir():
+                raise BadArgument(f"{mention('store', store)} is a folder: name a file in it.")
+            with _locked(self._store):
+                self._read_store()
+
+    @property
+    def best(self) -> Submission | None:
+        """The last accepted submission, or None before the first one."""
+        return self.steps[-1] if self.steps else None
+
+    @property
+    def compares_labels(self) -> bool:
+        """True if the score compares predicted labels, and not probabilities or numbers."""
+        return self._loss.response == "label"
+
+    @property
+    def scale(self) -> Scale:
+        """Scale of the told values: a loss, or a score with its perfect value."""
+        return self._loss.scale
+
+    def submit(self, predictions: Any, name: str | None = None) -> Submission:
+        """Rate predictions of the holdout, and tell their score only if it is a new best one.
+
+        Parameters
+        ----------
+        predictions : array
+            The predictions of all rows of the holdout, in the order of y.
+        name : str, optional
+            A name for the submission; by default its number.
+
+        Returns
+        -------
+        Submission
+            Whether it is accepted, and the value that may be told.
+
+        Raises
+        ------
+        BadData
+            If the predictions do not fit the outcomes.
+        """
+        if name is not None and not isinstance(name, str):
+            raise BadArgument(f"{mention('name', name)}: a name is a text.")
+        values = self._encoded(predictions)
+        if self._store is None:
+            return self._rate(values, name)
+        with _locked(self._store):
+            self._read_store()  # Another process may have submitted since.
+            before = (self.steps, self._best_losses, self._best_risk, self.n_submissions)
+            submission = self._rate(values, name)
+            try:
+                self._append(submission, values if submission.accepted else None)
+            except OSError as error:
+                self.steps, self._best_losses, self._best_risk, self.n_submissions = before
+                raise NotWritten(f"{self._store} cannot be written: {error.strerror}.") from None
+            return submission
+
+    def _encoded(self, predictions: Any) -> np.ndarray:
+        """Return checked predictions as the loss needs them."""
+        values = np.asarray(predictions)
+        n_rows, n_classes = self._data.n_rows, self._data.n_classes
+        if values.shape not in ((n_rows,), (n_rows, n_classes)):
+            raise BadData(
+                f"predictions has shape {values.shape}: the holdout has {n_rows} rows"
+                + (f" of {n_classes} classes." if n_classes else ".")
+            )
+        labels, probabilities = (values, None) if values.ndim == 1 else (None, values)
+        if probabilities is not None:
+            probabilities = finite_numbers(probabilities, "predictions")
+        return encoded_predictions(self._data, self._loss, labels, probabilities)
+
+    def _rate(self, values: np.ndarray, name: str | None) -> Submission:
+        """Compare a submission with the best one, and keep it if it is accepted."""
+        losses, risk = self._losses(values)
+        self.n_submissions += 1
+        is_accepted = self._best_losses is None or risk < self._best_risk - self._step(losses)
+        if is_accepted:
+            self._best_losses, self._best_risk = losses, risk
+        submission = Submission(
+            self.n_submissions,
+            name or str(self.n_submissions),
+            bool(is_accepted),
+            self._told_value,
+            self._loss.name,
+            self.scale.perfect,
+        )
+        if is_accepted:
+            self.steps = (*self.steps, submission)
+        return submission
+
+    def _losses(self, values: np.ndarray) -> tuple[np.ndarray, float]:
+        """Return the loss of each row, or the influence of each row on the score, and the risk."""
+        rows = np.arange(self._data.n_rows)
+        if isinstance(self._loss, RowLoss):
+            losses = self._loss.of_rows(self._data, rows, values[None])[0]
+        else:
+            rated = RatedSets(self._data, self._loss, rows, values[None], (slice(0, len(rows)),))
+            losses = rated.losses_by_influence()[0]
+        if not np.isfinite(losses).all():
+            raise BadData("the predictions give a row no finite loss.")
+        return losses, float(losses.mean())
+
+    @property
+    def _told_value(self) -> float:
+        """The best value; a loss between 0 and 1 is rounded to a multiple of 1/n."""
+        n_rows, risk = self._data.n_rows, self._best_risk
+        return float(
+            self.scale.value(round(risk * n_rows) / n_rows if self._loss.upper == 1 else risk)
+        )
+
+    def _step(self, losses: np.ndarray) -> float:
+        """Return by how much a submission must be better than the best one to be accepted."""
+        assert self._best_losses is not None
+        differences = (losses - self._best_losses) / len(losses)
+        if self._group_numbers is not None:
+            shares = np.bincount(self._group_numbers) / len(losses)
+            differences = np.bincount(self._group_numbers, differences) - shares * differences.sum()
+        else:
+            differences = differences - differences.mean()
+        n_units = len(differences)
+        std_error = np.sqrt(n_units / (n_units - 1) * (differences**2).sum())
+        return float(max(1.0, np.sqrt(2 * np.log(self.n_submissions))) * std_error)
+
+    # ------------------------------------------------------------ store
+
+    def _header(self) -> dict[str, Any]:
+        return {
+            "schema": SCHEMA,
+            "scoring": self._loss.name,
+            "perfect": self.scale.perfect,
+            "positive": to_json_value(self._loss.label(self._data)),
+            "n_rows": self._data.n_rows,
+            "y": self._data.fingerprint,
+        }
+
+    def _read_store(self) -> None:
+        """Read the submissions of the store anew; a last line without an end was never told."""
+        assert self._store is not None
+        self.steps, self._best_losses, self._best_risk = (), None, np.inf
+        self.n_submissions = 0
+        if not self._store.exists():
+            return
+        if self._store.stat().st_size > MAX_BYTES:
+            raise BadStore(f"{self._store} has more than {MAX_BYTES} bytes: it is no ladder.")
+        text = self._store.read_bytes()
+        lines = text.split(b"\n")
+        if lines[-1]:
+            # A kill has cut the last line: it is removed, so that the next one starts anew.
+            with self._store.open("r+b") as file:
+                file.truncate(len(text) - len(lines[-1]))
+        for line_number, line in enumerate(lines[:-1], start=1):
+            try:
+                content = json.loads(line)
+                if line_number == 1:
+                    self._check_header(content)
+                else:
+                    self._replay(content)
+            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+                if isinstance(error, BadData):
+                    raise
+                raise BadStore(
+                    f"{self._store}, line {line_number}: no line of a ladder; it was changed."
+                ) from None
+
+    def _check_header(self, content: Mapping[str, Any]) -> None:
+        header = self._header()
+        if content.get("schema") != SCHEMA:
+            raise BadStore(f"{self._store} is no ladder of this version of truerisk.")
+        differing = [key for key, value in header.items() if content.get(key) != value]
+        if differing:
+            raise BadStore(
+                f"{self._store} was written for another holdout: {', '.join(differing)} differ."
+            )
+
+    def _replay(self, content: Mapping[str, Any]) -> None:
+        """Add a stored submission; rate the accepted ones again from their predictions."""
+        if not content["accepted"]:
+            self.n_submissions += 1
+            return
+        values = np.asarray(content["predictions"], dtype=np.float64)
+        n_rows, n_classes = self._data.n_rows, self._data.n_classes
+        is_probability = self._loss.response == "probability"
+        if values.shape != ((n_rows, n_classes) if is_probability else (n_rows,)):
+            raise ValueError(values.shape)
+        if self._loss.response == "label":
+            if not np.isin(values, np.arange(n_classes)).all():
+                raise ValueError(values)
+            values = values.astype(np.int64)
+        elif not np.isfinite(values).all() or (
+            is_probability and not np.allclose(values.sum(axis=1), 1, atol=1e-6)
+        ):
+            raise ValueError(values)
+        losses, risk = self._losses(values)
+        self.n_submissions += 1
+        self._best_losses, self._best_risk = losses, risk
+        step = Submission(
+            self.n_submissions,
+            str(content["name"]),
+            True,
+            self._told_value,
+            self._loss.name,
+            self.scale.perfect,
+        )
+        self.steps = (*self.steps, step)
+
+    def _append(self, submission: Submission, values: np.ndarray | None) -> None:
+        assert self._store is not None
+        is_new = not self._store.exists() or not self._store.stat().st_size
+        content: dict[str, Any] = {"name": submission.name, "accepted": submission.accepted}
+        if values is not None:
+            content |= {"value": submission.value, "predictions": values.tolist()}
+        lines = [json.dumps(self._header())] if is_new else []
+        lines.append(json.dumps(content, allow_nan=False))
+        with self._store.open("ab") as file:
+            file.write("".join(f"{line}\n" for line in lines).encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def __repr__(self) -> str:
+        told = "nothing told yet" if self.best is None else str(self.best)
+        return f"Ladder({self._data.n_rows} rows, {self.n_submissions} submissions; {told})"
+
+
+class _locked:  # noqa: N801 - a context manager that reads as a function
+    """Hold the lock of a store during a with-block."""
+
+    def __init__(self, store: Path) -> None:
+        check_present("truerisk.study.lock")
+        from truerisk.study.lock import Lock
+
+        self._lock = Lock(store)
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+# ---------------------------------------------------------------- files
+
+
+def rows_in(path: str, target: str, groups: str | None) -> tuple[np.ndarray, np.ndarray | None]:
+    """Return the outcomes of a file, and its groups if a column of them is named."""
+    columns = columns_of(path)
+    assert columns is not None
+    for name in filter(None, (target, groups)):
+        if name not in columns:
+            raise UnknownName(
+                f"{path} has no column {name!r}{suggestion_for(name, list(columns)) or '.'}"
+            )
+    return columns[target], None if groups is None else columns[groups]
+
+
+def predictions_in(path: str, y: np.ndarray, *, as_labels: bool) -> np.ndarray:
+    """Return the predictions of a file: a column, or the probabilities in the order of the classes.
+
+    Probabilities are preferred, unless the score compares labels.
+    """
+    columns = columns_of(path)
+    assert columns is not None
+    labels = [f"{PROBABILITY}{label_text(label)}" for label in np.unique(y).tolist()]
+    has_probabilities = set(labels) <= set(columns)
+    if PREDICTION in columns and (as_labels or not has_probabilities):
+        return columns[PREDICTION]
+    if not has_probabilities:
+        raise BadData(
+            f"{path} has neither the column {PREDICTION!r} nor {', '.join(map(repr, labels))}."
+        )
+    return np.column_stack([columns[label] for label in labels])
+
+
+def status_of(store: Path) -> str:
+    """Describe the accepted submissions of a store, which are read without the outcomes."""
+    if not store.exists():
+        raise BadStore(f"there is no ladder {str(store)!r}.")
+    lines = store.read_bytes().split(b"\n")[:-1]
+    try:
+        header, *contents = map(json.loads, lines)
+        if header["schema"] != SCHEMA:
+            raise KeyError(SCHEMA)
+        steps = [
+            [str(number), str(content["name"]), formats.format_number(float(content["value"]))]
+            for number, content in enumerate(contents, start=1)
+            if content["accepted"]
+        ]
+        heading = Scale(header["perfect"]).column_heading(header["scoring"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise BadStore(f"{store} is no ladder, or was changed.") from None
+    table = tables.text_table(["submission", "name", heading], steps)
+    return f"{len(contents)} submissions, {len(steps)} accepted\n{table}"

@@ -1,0 +1,238 @@
+"""`plan_comparison`: the number of rows that show a difference between two learners."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import stdtrit
+from scipy.stats import nct
+
+from truerisk.core import formats, tables
+from truerisk.core.arguments import check_level, is_count, is_number, mention
+from truerisk.core.errors import BadArgument, Refusal
+from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
+from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR
+from truerisk.results.records import Count, Record, Share
+
+MOST_ROWS = 10**9
+FEWEST_ROWS = 3
+
+
+@frozen
+class ComparisonPlan(Record):
+    """Result of `plan_comparison`: rows and power of a paired comparison of two learners.
+
+    Parameters
+    ----------
+    difference : float
+        The difference of the two risks.
+    sd : float
+        The standard deviation of the paired differences of single rows.
+    n : int
+        The number of rows.
+    power : float
+        The probability that the interval of the difference excludes 0.
+    confidence_level : float
+        The confidence level of that interval.
+    cross_validated : bool
+        True if the learners are compared by cross-validation on the same rows.
+    half_width : float
+        The expected half width of the interval.
+
+    See Also
+    --------
+    plan_comparison : Compute it.
+    compare : Compare two learners.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> tr.plan_comparison(0.02, disagreement=0.1, cross_validated=False).n
+    1957
+    """
+
+    schema: ClassVar[str] = "truerisk.comparison-plan/2"
+
+    difference: float
+    sd: float
+    n: Count
+    power: Share
+    confidence_level: Share
+    cross_validated: bool
+    half_width: float
+
+    def __str__(self) -> str:
+        by = "cross-validation" if self.cross_validated else "a test set"
+        return (
+            f"{self.n} rows: a difference of {formats.format_number(self.difference)} is "
+            f"shown by {by} "
+            f"with probability {self.power:.2f}; its "
+            f"{formats.format_percent(self.confidence_level)} "
+            f"interval has a half width of about {formats.format_number(self.half_width)}."
+        )
+
+    @override
+    def blocks(self) -> list[tables.Block]:
+        row = [
+            str(self.n),
+            formats.format_number(self.difference),
+            formats.format_number(self.sd),
+            f"{self.power:.3f}",
+            formats.format_number(self.half_width),
+        ]
+        header = ["rows", "difference", "sd of a row", "power", "half width"]
+        return [tables.Block(str(self), header, [row])]
+
+
+def plan_comparison(
+    difference: float,
+    *,
+    sd: float | None = None,
+    disagreement: float | None = None,
+    n: int | None = None,
+    power: float | None = None,
+    cross_validated: bool = True,
+    confidence_level: float = 0.95,
+) -> ComparisonPlan:
+    r"""Plan how many rows show that one of two learners is better.
+
+    Both learners are tested on the same rows. The interval of the mean paired difference excludes 0
+    with the probability `power`.
+
+    Parameters
+    ----------
+    difference : float
+        The difference of the two risks that should be found, such as 0.02.
+    sd : float, optional
+        The standard deviation of the paired differences of the losses of single rows.
+    disagreement : float, optional
+        For the zero-one loss instead of `sd`: the share of rows on which exactly one of the two
+        learners errs.
+    n : int, optional
+        Compute the power of this number of rows, instead of the rows for a power.
+    power : float, optional
+        The probability of finding the difference. The default is 0.8.
+    cross_validated : bool, default=True
+        True if the learners are compared by cross-validation, as `compare` does. Its differences
+        vary 1.8 times as much as those of independent rows, because models share training rows.
+        False for finished models on a test set.
+    confidence_level : float, default=0.95
+        The confidence level of the interval.
+
+    Returns
+    -------
+    ComparisonPlan
+        The number of rows, the power, and the expected half width of the interval.
+
+    See Also
+    --------
+    plan_sample : Plan a test set for the error of one model.
+    compare : Compare two learners.
+
+    Notes
+    -----
+    With n rows and the factor f (1.8, or 1 without cross-validation), the paired test has
+    :math:`n/f - 1` degrees of freedom and the noncentrality
+
+    .. math:: \delta \, / \, (\text{sd} \sqrt{f/n}) .
+
+    The smallest n whose power by the noncentral t distribution reaches `power` is returned. For the
+    zero-one loss with a share d of rows on which one learner errs,
+    :math:`\text{sd}^2 = d - \delta^2`.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> plan = tr.plan_comparison(0.02, disagreement=0.1)
+    >>> plan.n, round(plan.power, 2), round(plan.half_width, 3)
+    (3522, 0.8, 0.014)
+    """
+    check_level("confidence_level", confidence_level)
+    if power is not None:
+        check_level("power", power)
+        if n is not None:
+            raise BadArgument(f"give {mention('n')} or {mention('power')}: each gives the other.")
+    if not isinstance(cross_validated, bool):
+        raise BadArgument(f"{mention('cross_validated', cross_validated)}: say True or False.")
+    if not is_number(difference) or not np.isfinite(difference) or difference == 0:
+        raise BadArgument(f"{mention('difference', difference)}: give a number other than 0.")
+    sd = _checked_sd(abs(float(difference)), sd, disagreement)
+    factor = FOLD_VARIANCE_FACTOR if cross_validated else 1.0
+    arguments = (abs(float(difference)), sd, factor, confidence_level)
+    if n is not None:
+        fewest = int(np.ceil(FEWEST_ROWS * factor))
+        if not is_count(n) or not fewest <= n <= MOST_ROWS:
+            raise BadArgument(
+                f"{mention('n', n)}: give a number of rows from {fewest} to {MOST_ROWS:,}."
+            )
+        n_rows = int(n)
+    else:
+        n_rows = _rows_for_power(0.8 if power is None else power, *arguments)
+    degrees = n_rows / factor - 1
+    half_width = float(stdtrit(degrees, (1 + confidence_level) / 2)) * sd * (factor / n_rows) ** 0.5
+    return ComparisonPlan(
+        float(difference),
+        sd,
+        n_rows,
+        _power(n_rows, *arguments),
+        confidence_level,
+        bool(cross_validated),
+        half_width,
+    )
+
+
+def _checked_sd(difference: float, sd: Any, disagreement: Any) -> float:
+    """Return the standard deviation of a row's difference; raise for impossible values."""
+    if (sd is None) == (disagreement is None):
+        raise BadArgument(
+            f"give either {mention('sd')}, the standard deviation of the paired differences of "
+            f"rows, or {mention('disagreement')}, the share of rows on which one learner errs."
+        )
+    if disagreement is not None:
+        if not is_number(disagreement) or not difference <= disagreement <= 1:
+            raise BadArgument(
+                f"{mention('disagreement', disagreement)}: two learners whose errors differ by "
+                f"{difference:g} disagree on a share of rows between {difference:g} and 1."
+            )
+        sd = (float(disagreement) - difference**2) ** 0.5
+        if sd == 0:
+            raise BadArgument(
+                f"{mention('disagreement', disagreement)}: all rows differ alike, so that a single "
+                "row shows the difference; give a smaller difference."
+            )
+    if not is_number(sd) or not 0 < sd < np.inf:
+        raise BadArgument(f"{mention('sd', sd)}: give a number above 0.")
+    return float(sd)
+
+
+def _power(n: int, difference: float, sd: float, factor: float, level: float) -> float:
+    """Return the probability that the t interval of n rows excludes 0."""
+    degrees = n / factor - 1
+    noncentrality = difference / (sd * (factor / n) ** 0.5)
+    bound = float(stdtrit(degrees, (1 + level) / 2))
+    above = float(nct.sf(bound, degrees, noncentrality))
+    below = float(nct.cdf(-bound, degrees, noncentrality))
+    # scipy returns NaN where the probability is 0 or 1 within rounding.
+    power = np.nan_to_num(above, nan=1.0 if noncentrality > bound else 0.0) + np.nan_to_num(below)
+    return float(min(1.0, power))
+
+
+def _rows_for_power(power: float, difference: float, sd: float, factor: float, level: float) -> int:
+    """Return the smallest number of rows with the power, by bisection."""
+    low = high = int(np.ceil(FEWEST_ROWS * factor))
+    while _power(high, difference, sd, factor, level) < power:
+        low, high = high, min(2 * high, MOST_ROWS)
+        if low == MOST_ROWS:
+            raise Refusal(
+                f"more than {MOST_ROWS:,} rows: the difference {difference:g} is too small beside "
+                f"the standard deviation {sd:g} of a row."
+            )
+    while low < high:
+        middle = (low + high) // 2
+        if _power(middle, difference, sd, factor, level) >= power:
+            high = middle
+        else:
+            low = middle + 1
+    return high

@@ -1,0 +1,406 @@
+"""`audit_table`: the numbers of the bootstrap correction, whatever the form of the table."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import average_precision_score, f1_score, roc_auc_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
+from sklearn.neighbors import KNeighborsClassifier
+
+import truerisk as tr
+from truerisk.exceptions import BadArgument, BadData, Refusal, UnknownName
+from truerisk.extend import Streams
+from truerisk.intervals.bootstrapped_choice import correct_risk_by_bootstrap
+
+X, Y = (part[:150] for part in load_breast_cancer(return_X_y=True))
+FOLDS = StratifiedKFold(5, shuffle=True, random_state=0)
+NEIGHBOURS = (1, 3, 5, 9, 15, 25, 41)
+NAMES = [f"k={k}" for k in NEIGHBOURS]
+
+
+def long_table(splits=None, repeats=1):
+    """A line for each candidate and row, with out-of-fold labels and probabilities."""
+    lines = []
+    for repeat in range(repeats):
+        folds = splits or list(FOLDS.split(X, Y))
+        for name, k in zip(NAMES, NEIGHBOURS, strict=True):
+            for fold, (train, test) in enumerate(folds):
+                model = KNeighborsClassifier(k).fit(X[train], Y[train])
+                shares = model.predict_proba(X[test])
+                lines.append(
+                    pd.DataFrame(
+                        {
+                            "candidate": name,
+                            "row": test,
+                            "y": Y[test],
+                            "prediction": model.predict(X[test]),
+                            "probability_0": shares[:, 0],
+                            "probability_1": shares[:, 1],
+                            "fold": fold,
+                            "repeat": repeat,
+                        }
+                    )
+                )
+    return pd.concat(lines, ignore_index=True)
+
+
+LONG = long_table()
+LOSSES = np.array(
+    [
+        (one.prediction != one.y).astype(float).to_numpy()
+        for one in (LONG[LONG.candidate == name].sort_values("row") for name in NAMES)
+    ]
+)
+GUESSES = np.random.default_rng(0).integers(0, 2, size=(40, 120)).astype(float)
+
+
+def numbers_of(audit):
+    return (
+        audit.selected.candidate,
+        audit.selected.value,
+        audit.honest.value,
+        audit.honest.interval.low,
+        audit.honest.interval.high,
+        tuple(audit.best_set()),
+    )
+
+
+def test_audit_table_is_the_bootstrap_correction():
+    audit = tr.audit_table(GUESSES, random_state=3)
+    corrected = correct_risk_by_bootstrap(GUESSES, Streams(3).get("bbc"))
+    assert audit.selected.value == corrected.selected_mean_loss
+    assert audit.honest.value == corrected.value
+    interval = corrected.interval()
+    assert (audit.honest.interval.low, audit.honest.interval.high) == (interval.low, interval.high)
+    assert audit.optimism == corrected.optimism
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
+def test_audit_table_agrees_with_the_audit_of_the_search(scoring):
+    """The table that a search leaves gives what a replay of the search gives."""
+    grid = {"n_neighbors": list(NEIGHBOURS)}
+    search = GridSearchCV(KNeighborsClassifier(), grid, cv=FOLDS, scoring=scoring).fit(X, Y)
+    audit = tr.audit(search, X, Y, level="bbc")
+    of_table = tr.audit_table(LONG, scoring=scoring)
+    assert of_table.selected.candidate == f"k={search.best_params_['n_neighbors']}"
+    assert of_table.selected.value == pytest.approx(search.best_score_, abs=1e-12)
+    assert of_table.honest.value == pytest.approx(audit.honest.value, abs=1e-12)
+    assert of_table.honest.interval.low == pytest.approx(audit.honest.interval.low, abs=1e-12)
+    assert of_table.honest.interval.high == pytest.approx(audit.honest.interval.high, abs=1e-12)
+
+
+def test_audit_table_agrees_with_the_audit_of_our_search():
+    search = tr.HonestSearchCV(
+        KNeighborsClassifier(), {"n_neighbors": list(NEIGHBOURS)}, cv=FOLDS
+    ).fit(X, Y)
+    audit = tr.audit(search, X, Y, level="bbc")
+    of_table = tr.audit_table(LOSSES)
+    assert of_table.selected.value == pytest.approx(audit.claimed.value, abs=1e-12)
+    assert of_table.honest.value == pytest.approx(audit.honest.value, abs=1e-12)
+
+
+def forms(folder):
+    """The losses of one search in every form that a table may have."""
+    columns = dict(zip(NAMES, LOSSES, strict=True))
+    wide, long = pd.DataFrame(columns), LONG.drop(columns=["probability_0", "probability_1"])
+    wide.to_csv(folder / "wide.csv")
+    wide.to_csv(folder / "plain.csv", index=False)
+    wide.to_parquet(folder / "wide.parquet")
+    long.to_csv(folder / "long.tsv", sep="\t", index=False)
+    long.to_json(folder / "long.jsonl", orient="records", lines=True)
+    losses = long.assign(loss=(long.prediction != long.y).astype(float))
+    return {
+        "mapping": columns,
+        "frame": wide,
+        "file with an index": folder / "wide.csv",
+        "file": str(folder / "plain.csv"),
+        "parquet": folder / "wide.parquet",
+        "lines": long,
+        "shuffled lines": long.sample(frac=1, random_state=0).sort_values("candidate", key=order),
+        "file of lines": folder / "long.tsv",
+        "json lines": folder / "long.jsonl",
+        "lines of losses": losses[["candidate", "row", "loss"]],
+    }
+
+
+def order(names):
+    return names.map(NAMES.index)
+
+
+def test_audit_table_reads_every_form_alike(tmp_path):
+    pytest.importorskip("polars")
+    expected = numbers_of(tr.audit_table(dict(zip(NAMES, LOSSES, strict=True))))
+    for form, table in forms(tmp_path).items():
+        assert numbers_of(tr.audit_table(table)) == expected, form
+    of_array = numbers_of(tr.audit_table(LOSSES))
+    assert of_array[1:5] == expected[1:5]
+    assert numbers_of(tr.audit_table(LOSSES.T, axis=1)) == of_array
+
+
+def test_audit_table_averages_repeats():
+    twice = tr.audit_table(long_table(repeats=2))
+    assert twice.honest.value == pytest.approx(tr.audit_table(LONG).honest.value, abs=1e-12)
+
+
+def test_audit_table_draws_whole_groups():
+    """Copies of every row in one group change nothing; without groups the interval shrinks."""
+    tripled, groups = np.repeat(GUESSES, 3, axis=1), np.repeat(np.arange(120), 3)
+    grouped = tr.audit_table(tripled, groups=groups)
+    alone = tr.audit_table(GUESSES)
+    assert grouped.selected.value == pytest.approx(alone.selected.value)
+    assert grouped.honest.value == pytest.approx(alone.honest.value)
+    assert grouped.honest.interval.width == pytest.approx(alone.honest.interval.width)
+    assert grouped.best_set() == alone.best_set()
+    assert grouped.n_groups == 120
+    assert tr.audit_table(tripled).honest.interval.width < 0.75 * alone.honest.interval.width
+    frame = pd.DataFrame(tripled.T).assign(site=groups)
+    assert tr.audit_table(frame, groups="site").honest == grouped.honest
+
+
+@pytest.mark.parametrize(
+    ("scoring", "value"),
+    [
+        ("accuracy", lambda one: (one.prediction == one.y).mean()),
+        ("brier", lambda one: ((one.probability_1 - one.y) ** 2).mean()),
+        ("neg_brier_score", lambda one: -((one.probability_1 - one.y) ** 2).mean()),
+    ],
+)
+def test_audit_table_is_on_the_scale_of_the_score(scoring, value):
+    audit = tr.audit_table(LONG, scoring=scoring)
+    by_name = {name: value(LONG[LONG.candidate == name]) for name in NAMES}
+    best = max(by_name.values()) if audit.scale.better == "larger" else min(by_name.values())
+    assert audit.selected.value == pytest.approx(best)
+    assert audit.optimism >= 0
+    for difference in audit.differences:
+        assert difference.value == pytest.approx(by_name[difference.candidate])
+        assert difference.difference == pytest.approx(difference.value - best)
+
+
+@pytest.mark.parametrize("positive", ["ill", "well"])
+@pytest.mark.parametrize("score", ["roc_auc", "average_precision", "f1"])
+def test_audit_table_rates_the_positive_class(positive, score):
+    """A column of predictions scores the positive class; probabilities name their classes."""
+    rng = np.random.default_rng(0)
+    y = rng.choice(["ill", "well"], 80)
+    chance = 1 / (1 + np.exp(rng.normal(size=80) - 2 * (y == positive)))
+    expected = {
+        "roc_auc": roc_auc_score(y == positive, chance),
+        "average_precision": average_precision_score(y == positive, chance),
+        "f1": f1_score(y == positive, chance > 0.5),
+    }
+    lines = pd.DataFrame({"candidate": "a", "row": range(80), "y": y})
+    other = {"ill": "well", "well": "ill"}[positive]
+    shares = {f"probability_{positive}": chance, f"probability_{other}": 1 - chance}
+    audit = tr.audit_table(lines.assign(**shares), scoring=score, positive=positive)
+    assert audit.selected.value == pytest.approx(expected[score])
+    assert abs(audit.honest.value - expected[score]) < 0.03
+    if score != "f1":
+        again = tr.audit_table(lines.assign(prediction=chance), scoring=score, positive=positive)
+        assert again.honest == audit.honest
+
+
+def test_audit_table_of_numbers_is_a_regression():
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=60)
+    lines = [
+        {"candidate": c, "row": r, "y": y[r], "prediction": y[r] + (1 + c) * rng.normal()}
+        for c in range(3)
+        for r in range(60)
+    ]
+    audit = tr.audit_table(pd.DataFrame(lines), scoring="neg_mean_squared_error")
+    assert audit.selected.candidate == "0"
+    assert audit.selected.value == pytest.approx(
+        -np.mean([(one["y"] - one["prediction"]) ** 2 for one in lines if one["candidate"] == 0])
+    )
+
+
+def test_audit_table_of_one_candidate_has_no_optimism():
+    audit = tr.audit_table({"only": GUESSES[0]})
+    assert audit.best_set() == ["only"]
+    assert audit.differences == ()
+    assert abs(audit.optimism) < 0.01
+
+
+def test_audit_table_leaves_out_failed_candidates():
+    losses = GUESSES.copy()
+    losses[3] = np.nan
+    audit = tr.audit_table(losses, order=True)
+    assert audit.n_candidates == 39
+    assert "left out: 3" in " ".join(audit.notes)
+    assert audit.order_test.n_trials == 39
+
+
+def test_best_set_of_trained_candidates_is_not_smaller():
+    prompts = tr.audit_table(LOSSES, trained=False)
+    trained = tr.audit_table(LOSSES)
+    assert set(prompts.best_set()) <= set(trained.best_set())
+    assert prompts.differences[0].high - prompts.differences[0].low < (
+        trained.differences[0].high - trained.differences[0].low
+    )
+
+
+@pytest.mark.parametrize("n_true", [1, 8])
+def test_intervals_of_differences_hold_together(n_true):
+    """95 % of the tables have all true differences from the selected candidate in its intervals."""
+    rates = np.full(8, 0.4)
+    rates[:n_true] = 0.3
+    held, n_tables = 0, 150
+    for seed in range(n_tables):
+        rng = np.random.default_rng(seed)
+        losses = (rng.random((8, 150)) < rates[:, None]).astype(float)
+        audit = tr.audit_table(losses, trained=False, replicates=50)
+        selected = int(audit.selected.candidate)
+        held += all(
+            d.low <= rates[int(d.candidate)] - rates[selected] <= d.high for d in audit.differences
+        )
+    assert held / n_tables >= 0.92
+
+
+def test_adaptive_search_is_found_and_has_no_interval():
+    """Each trial copies most losses of the best one before it, as a greedy search does."""
+    rng = np.random.default_rng(0)
+    losses = [rng.integers(0, 2, 200)]
+    for _ in range(119):
+        best = min(losses, key=np.mean)
+        flips = rng.random(200) < 0.1
+        losses.append(np.where(flips, rng.integers(0, 2, 200), best))
+    audit = tr.audit_table(losses, order=True)
+    assert audit.codes[0] == "adaptive-search"
+    assert audit.honest.interval is None
+    assert audit.refuted is None
+    assert "depend on the scores" in audit.honest.notes[-1]
+    assert audit.differences[0].low is None
+    assert len(audit.best_set()) == 120
+    shuffled = np.random.default_rng(1).permutation(120)
+    assert "adaptive-search" not in tr.audit_table(losses, order=shuffled).codes
+    assert tr.audit_table(losses).order_test is None
+
+
+def test_order_test_keeps_its_level():
+    """Of 100 searches at random, at most a few look adaptive."""
+    found = [
+        tr.audit_table(
+            np.random.default_rng(seed).integers(0, 2, (30, 60)), order=True, replicates=20
+        ).order_test.is_adaptive
+        for seed in range(100)
+    ]
+    assert sum(found) <= 9
+
+
+def test_audit_of_a_table_comes_back_from_its_json(tmp_path):
+    audit = tr.audit_table(LONG, scoring="roc_auc")
+    back = tr.TableAudit.from_json(audit.to_json())
+    assert back.to_json() == audit.to_json()
+    assert str(back) == str(audit)
+    assert json.loads(audit.to_json())["optimism"] == audit.optimism
+    assert "Candidates minus k=" in audit.to_html(tmp_path / "page.html")
+    assert set(audit.to_metrics()) == {
+        "roc_auc",
+        "roc_auc.low",
+        "roc_auc.high",
+        "selected",
+        "optimism",
+    }
+    audit.require(roc_auc=0.5)
+
+
+LINES = LONG[["candidate", "row", "y", "prediction", "fold"]]
+REFUSED = {
+    "square": (GUESSES[:, :40], {}, BadArgument, "axis=0 if the candidates are its rows"),
+    "axis with names": (LONG, {"axis": 1}, BadArgument, "names of this table"),
+    "wrong axis": (GUESSES, {"axis": 2}, BadArgument, "axis=2"),
+    "one axis": (GUESSES[0], {}, BadData, r"shape \(120,\)"),
+    "no rows": (np.zeros((3, 0)), {}, BadData, r"shape \(3, 0\)"),
+    "nothing": ({}, {}, BadData, "no candidate"),
+    "unequal": ({"a": [1, 2], "b": [1]}, {}, BadData, "same rows"),
+    "text": (pd.DataFrame({"a": [0, 1], "b": ["x", "y"]}), {}, BadData, "'b' holds 'x'"),
+    "infinite": (np.where(GUESSES > 0, np.inf, 0), {}, BadData, "infinite"),
+    "gaps": (
+        np.where(np.arange(120) < 5, np.nan, GUESSES),
+        {},
+        BadData,
+        r"40 of 40 candidates lack some rows: 0 \(115 of 120 rows\)",
+    ),
+    "all failed": (np.full((3, 20), np.nan), {}, BadData, "no candidate has a loss"),
+    "few rows": (GUESSES[:, :9], {}, Refusal, "9 rows tell too little"),
+    "few groups": (GUESSES, {"groups": np.arange(120) // 30}, Refusal, "4 groups tell too little"),
+    "one group": (GUESSES, {"groups": np.zeros(120)}, BadData, "one group"),
+    "short groups": (GUESSES, {"groups": [1, 2]}, BadData, "120 rows"),
+    "unknown groups": (LINES, {"groups": "flod"}, UnknownName, "did you mean 'fold'"),
+    "short order": (GUESSES, {"order": [1, 2]}, BadData, "40 candidates"),
+    "equal order": (GUESSES, {"order": np.zeros(40)}, BadData, "different trial number"),
+    "order of lines": (LINES, {"order": [1, 2]}, BadArgument, "name of a column"),
+    "score of losses": (GUESSES, {"scoring": "roc_auc"}, Refusal, "whole sets of rows"),
+    "unknown score": (GUESSES, {"scoring": "acuracy"}, UnknownName, "acuracy"),
+    "no outcomes": (LINES.drop(columns="y"), {}, BadData, "lacks: y"),
+    "no predictions": (LINES.drop(columns="prediction"), {}, BadData, "lacks: prediction"),
+    "missing line": (LINES.iloc[1:], {}, BadData, r"k=1 \(149 of 150 rows\)"),
+    "line twice": (pd.concat([LINES, LINES[:1]]), {}, BadData, "2 lines for row .* 'repeat'"),
+    "other folds": (
+        LINES.assign(fold=np.where(LINES.index == 0, 4, LINES.fold)),
+        {},
+        BadData,
+        "same folds",
+    ),
+    "two outcomes": (
+        LINES.assign(y=np.where(LINES.index == 0, 1 - LINES.y, LINES.y)),
+        {},
+        BadData,
+        "'y' has .* for row",
+    ),
+    "foreign label": (
+        LINES.assign(prediction=np.where(LINES.index == 7, 5, LINES.prediction)),
+        {},
+        BadData,
+        "'5', which is no class of y",
+    ),
+    "no probabilities": (
+        LINES.assign(prediction=LINES.prediction * 3.5),
+        {"scoring": "log"},
+        BadData,
+        "between 0 and 1",
+    ),
+    "one probability": (LONG.drop(columns="probability_0"), {}, BadData, "probability_<class>"),
+    "scorer": (LINES, {"scoring": "jaccard"}, Refusal, "predictions only"),
+    "level": (GUESSES, {"confidence_level": 95}, BadArgument, "confidence_level=95"),
+    "replicates": (GUESSES, {"replicates": 0}, BadArgument, "replicates=0"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_audit_table_refuses(case):
+    table, options, error, message = REFUSED[case]
+    with pytest.raises(error, match=message):
+        tr.audit_table(table, **options)
+
+
+def test_few_replicates_give_no_interval():
+    audit = tr.audit_table(GUESSES, replicates=10)
+    assert audit.honest.interval is None
+    assert "replicates=40 at least" in audit.honest.notes[-1]
+
+
+def test_equal_candidates_have_no_interval():
+    audit = tr.audit_table(np.zeros((3, 30)))
+    assert audit.honest.interval is None
+    assert audit.best_set() == ["0", "1", "2"]
+
+
+def test_groups_of_a_search_by_groups_agree_with_its_audit():
+    groups = np.repeat(np.arange(30), 5)
+    splits = list(GroupKFold(5).split(X, Y, groups))
+    grid = {"C": [0.001, 0.1, 10.0]}
+    model = LogisticRegression(solver="liblinear")
+    search = GridSearchCV(model, grid, cv=splits).fit(X, Y)
+    audit = tr.audit(search, X, Y, groups=groups, level="bbc", checks=False)
+    losses = np.empty((3, 150))
+    for c, value in enumerate(grid["C"]):
+        for train, test in splits:
+            fitted = LogisticRegression(C=value, solver="liblinear").fit(X[train], Y[train])
+            losses[c, test] = fitted.predict(X[test]) != Y[test]
+    of_table = tr.audit_table(losses, groups=groups, scoring="accuracy")
+    assert of_table.honest.value == pytest.approx(audit.honest.value, abs=1e-12)
