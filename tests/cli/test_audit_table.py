@@ -114,11 +114,17 @@ def test_audit_table_names_its_command_without_folders(call, files):
     assert command == "truerisk audit-table plain.csv --seed 3"
 
 
-def test_audit_table_writes_a_page(call, files, tmp_path):
-    said = call("audit-table", files["plain"], "--report", tmp_path / "page.html")
-    assert said.err == f"wrote {tmp_path / 'page.html'}\n"
-    page = (tmp_path / "page.html").read_text("utf-8")
-    assert tr.audit_table(files["plain"]).conclusion in page
+def test_audit_table_writes_a_page_that_report_draws_again(call, files, tmp_path):
+    options = ("--groups", "site", "--not-trained")
+    page, stored = tmp_path / "page.html", tmp_path / "audit.json"
+    said = call("audit-table", files["sites"], *options, "--report", page, "--json")
+    assert said.err == f"wrote {page}\n"
+    text = page.read_text("utf-8")
+    assert "truerisk audit-table sites.csv --groups site --not-trained</pre>" in text
+    assert "Report this risk" in text
+    stored.write_text(said.out, "utf-8")
+    call("report", stored)
+    assert stored.with_suffix(".html").read_text("utf-8").count("sites.csv: audit of 20") == 2
 
 
 @pytest.mark.parametrize(

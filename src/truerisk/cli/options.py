@@ -227,4 +227,5 @@ def _option_as_words(param: click.Parameter, value: Any) -> list[str]:
         return [PurePath(value).name]
     # A pair of values is the name of a score and its bound, typed as NAME=NUMBER.
     value_text = f"{value[0]}={value[1]}" if isinstance(value, tuple) else str(value)
-    return [param.opts[0]] if value is True else [param.opts[0], value_text]
+    # The value of a flag such as --no-checks is False.
+    return [param.opts[0]] if isinstance(value, bool) else [param.opts[0], value_text]

@@ -16,6 +16,7 @@ from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
 from truerisk.core.errors import BadData, escape_for_xml
 from truerisk.core.formats import escape_and_truncate
+from truerisk.external.table_audit import TableAudit
 from truerisk.report.assessment_page import draw_assessment_page
 from truerisk.report.audit_page import draw_audit_page
 from truerisk.report.figure import Figure, FigureTable
@@ -24,6 +25,7 @@ from truerisk.report.many_page import draw_comparison_page
 from truerisk.report.panels import is_experiment_report
 from truerisk.report.record_figures import draw_figures
 from truerisk.report.svg import DRAWING_WIDTH, N_SERIES, Drawing
+from truerisk.report.table_page import draw_table_audit_page
 from truerisk.report.validation_page import draw_validation_page
 from truerisk.results.json_values import read_schema_name
 from truerisk.results.records import Record
@@ -33,6 +35,7 @@ from truerisk.validation.validation import Validation
 PAGE_FUNCTIONS: dict[type[Record], Callable[[Any], Page]] = {
     Assessment: draw_assessment_page,
     Audit: draw_audit_page,
+    TableAudit: draw_table_audit_page,
     Validation: draw_validation_page,
     ManyComparison: draw_comparison_page,
 }

@@ -32,7 +32,7 @@ from truerisk.report.svg import (
     series_css_class,
     shorten,
 )
-from truerisk.report.table_figures import draw_differences
+from truerisk.report.table_page import draw_differences
 from truerisk.report.validation_figures import draw_calibration_curve, draw_net_benefit
 from truerisk.results.calibration import Calibration
 from truerisk.results.comparison import Comparison

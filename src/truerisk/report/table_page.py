@@ -1,0 +1,133 @@
+"""Page and figure of an audit of a table: the honest value, and the other candidates."""
+
+from __future__ import annotations
+
+from truerisk.core.formats import (
+    escape_and_truncate,
+    format_number,
+    format_percent,
+    signed_number,
+)
+from truerisk.external.table_audit import MOST_SHOWN, TableAudit
+from truerisk.report.figure import Figure, FigureTable, drop_none
+from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section, split_sentences
+from truerisk.report.methods_text import (
+    ReproductionInfo,
+    describe_interval,
+    find_reference,
+)
+from truerisk.report.svg import DRAWING_WIDTH, PixelScale, make_row_drawing, shorten
+from truerisk.results.interval import Interval
+
+LEFT_MARGIN, ROW_HEIGHT, TOP_MARGIN = 140, 30, 14
+
+
+def draw_differences(audit: TableAudit) -> Figure | None:
+    """Draw the difference of each of the next best candidates from the selected one.
+
+    Return None if there are no intervals.
+    """
+    shown = [d for d in audit.differences[:MOST_SHOWN] if d.low is not None and d.high is not None]
+    if not shown:
+        return None
+    noun, selected = audit.scale.noun, escape_and_truncate(audit.selected.candidate, 40)
+    ends = [end for d in shown for end in (d.low, d.high, d.difference) if end is not None]
+    x = PixelScale.from_values([0.0, *ends], LEFT_MARGIN, DRAWING_WIDTH - 14)
+    title = f"Candidates minus {selected}"
+    cells = [
+        [
+            escape_and_truncate(d.candidate, 40),
+            signed_number(d.difference, d.value),
+            f"[{signed_number(d.low, d.value)}, {signed_number(d.high, d.value)}]",
+        ]
+        for d in shown
+    ]
+    texts = [f"{name}: {difference}, interval {interval}" for name, difference, interval in cells]
+    drawing = make_row_drawing(title, "; ".join(texts), x, len(shown), ROW_HEIGHT, TOP_MARGIN)
+    better = "" if audit.scale.perfect is not None else ", lower is better"
+    drawing.bottom_axis(f"difference of {noun}s, {shorten(audit.selected.scoring, 24)}{better}")
+    drawing.vertical_line(0.0, "baseline")
+    for i, (d, text) in enumerate(zip(shown, texts, strict=True)):
+        interval = Interval(d.low or 0.0, d.high or 0.0, "", audit.confidence_level)
+        drawing.row_label(i + 0.5, shorten(d.candidate, 18))
+        drawing.point_with_interval(d.difference, interval, i + 0.5, text, size=4.6)
+    caption = (
+        f"The {len(shown)} best candidates after {selected}. A candidate whose interval reaches "
+        f"the line may be as good. The intervals of all candidates hold together with "
+        f"{format_percent(audit.confidence_level)}."
+    )
+    table = FigureTable.from_rows(("candidate", "difference", "interval"), cells)
+    return Figure("differences", title, drawing, caption, table)
+
+
+def draw_table_audit_page(audit: TableAudit) -> Page:
+    """Return the HTML page of an audit of a table."""
+    scale, selected, honest = audit.scale, audit.selected, audit.honest
+    source = escape_and_truncate(audit.source, 80)
+    headline = [
+        Headline(
+            f"Report this {scale.noun}",
+            format_number(honest.value),
+            describe_interval(honest.interval),
+            "report",
+        ),
+        Headline(f"The best {scale.noun}", format_number(selected.value), "optimistic"),
+        Headline(
+            "Optimism",
+            signed_number(audit.optimism, honest.value),
+            "honest − best" if scale.perfect is None else "best − honest",
+        ),
+        Headline("May be best", str(len(audit.best_set())), f"of {audit.n_candidates} candidates"),
+    ]
+    tables = [block for block in audit.blocks() if block.caption not in ("Findings", "Notes")]
+    values = {
+        "eyebrow": "audit of a table",
+        "title": f"{source}: audit of {audit.n_candidates} candidates"
+        if source
+        else f"Audit of {audit.n_candidates} candidates",
+        "facts": [
+            f"{audit.n_rows} rows",
+            *([] if audit.n_groups is None else [f"{audit.n_groups} groups"]),
+            f"selected {escape_and_truncate(selected.candidate, 60)}",
+            scale.name_for(selected.scoring),
+        ],
+        "headline": headline,
+        "conclusion": split_sentences(audit.conclusion),
+        "findings": audit.findings,
+        "sections": (
+            Section("numbers", "Numbers", "", drop_none(draw_differences(audit))),
+            *CLOSING_SECTIONS,
+        ),
+        "blocks": [
+            (FigureTable.from_rows(block.head, block.rows), escape_and_truncate(caption, 1000))
+            for block, caption in zip(tables, (audit.title, tables[-1].caption), strict=False)
+        ],
+        "text": "",
+        "methods": _methods_text(audit),
+        "references": [find_reference("bbc")],
+        "repeat": ReproductionInfo.from_call(
+            escape_and_truncate(audit.command, 1000) or "tr.audit_table(losses)",
+            {"seed": str(audit.seed)},
+            {},
+        ),
+        "notes": [escape_and_truncate(note, 400) for note in (*honest.notes, *audit.notes)],
+    }
+    return Page("record.html", values)
+
+
+def _methods_text(audit: TableAudit) -> str:
+    """Describe in words for a paper what was done."""
+    name, noun = audit.scale.name_for(audit.selected.scoring), audit.scale.noun
+    groups = "" if audit.n_groups is None else f" in {audit.n_groups} groups"
+    units = "rows" if audit.n_groups is None else "groups"
+    honest = f"{format_number(audit.honest.value)} ({describe_interval(audit.honest.interval)})"
+    text = (
+        f"{audit.n_candidates} candidates were compared on the same {audit.n_rows} rows{groups}; "
+        f"{escape_and_truncate(audit.selected.candidate, 60)} had the best {name}, "
+        f"{format_number(audit.selected.value)}. The {units} were drawn with replacement, the best "
+        f"candidate of each sample was tested on the {units} that it missed (bootstrap bias "
+        f"corrected cross-validation), which gave a {noun} of {honest}."
+    )
+    if audit.order_test is not None:
+        text += f" In a permutation test, {audit.order_test}."
+    return text
