@@ -14,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import truerisk as tr
 from truerisk.exceptions import BadArgument, BadData, Refusal, UnknownName
 from truerisk.extend import Streams
+from truerisk.external.long_table import read_long_table
 from truerisk.intervals.bootstrapped_choice import correct_risk_by_bootstrap
 
 X, Y = (part[:150] for part in load_breast_cancer(return_X_y=True))
@@ -404,3 +405,85 @@ def test_groups_of_a_search_by_groups_agree_with_its_audit():
             losses[c, test] = fitted.predict(X[test]) != Y[test]
     of_table = tr.audit_table(losses, groups=groups, scoring="accuracy")
     assert of_table.honest.value == pytest.approx(audit.honest.value, abs=1e-12)
+
+
+def test_audit_table_of_unequal_folds_agrees_with_itself():
+    """Rows count by their fold; the losses by influence have the score as their mean."""
+    rng = np.random.default_rng(0)
+    fold = np.repeat(np.arange(7), [120, *6 * [20]])
+    y, scores = rng.integers(0, 2, 240), rng.normal(size=(3, 240))
+    lines = [
+        pd.DataFrame({"candidate": f"c{c}", "row": range(240), "y": y, "fold": fold}).assign(
+            prediction=scores[c] + (c + 0.5) * y * (fold > 0)
+        )
+        for c in range(3)
+    ]
+    columns = {n: pd.concat(lines)[n].to_numpy() for n in lines[0]}
+    table = read_long_table(columns, "roc_auc", None, None, None)
+    assert table.losses.mean(axis=1) == pytest.approx(table.risks)
+    folds = [roc_auc_score(y[fold == k], scores[2][fold == k] + 2.5 * y[fold == k] * (k > 0))
+             for k in range(7)]  # fmt: skip
+    assert table.risks[2] == pytest.approx(1 - np.mean(folds))
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1.0, 1e6])
+def test_intervals_of_differences_have_the_unit_of_the_losses(scale):
+    losses = np.random.default_rng(0).gamma(1, 1, (4, 100))
+    plain = tr.audit_table(losses, trained=False).differences[0]
+    scaled = tr.audit_table(losses * scale, trained=False).differences[0]
+    assert scaled.high - scaled.low == pytest.approx(scale * (plain.high - plain.low))
+
+
+def test_intervals_of_differences_survive_losses_that_agree_in_most_digits():
+    rng = np.random.default_rng(0)
+    noise = 1e-3 * rng.normal(size=(4, 100))
+    alone = tr.audit_table(noise, trained=False).differences[0]
+    beside = tr.audit_table(1e6 * rng.random(100) + noise, trained=False).differences[0]
+    assert beside.high - beside.low == pytest.approx(alone.high - alone.low, rel=0.05)
+
+
+@pytest.mark.parametrize("scoring", ["neg_mean_squared_error", "squared"])
+def test_audit_table_takes_losses_of_regressions(scoring):
+    losses = np.random.default_rng(0).gamma(1, 1, (4, 50))
+    assert abs(tr.audit_table(losses, scoring=scoring).selected.value) == losses.mean(axis=1).min()
+
+
+def test_audit_table_of_counts_is_a_regression_if_the_score_is():
+    lines = pd.DataFrame({"candidate": "a", "row": range(40), "y": np.arange(40) % 5})
+    audit = tr.audit_table(lines.assign(prediction=2.0), scoring="neg_mean_squared_error")
+    assert audit.selected.value == pytest.approx(-2.0)
+
+
+def test_audit_table_rates_several_classes_by_auc():
+    rng = np.random.default_rng(0)
+    shares = rng.dirichlet(np.ones(3), 90)
+    y = np.arange(90) % 3
+    lines = pd.DataFrame({"candidate": "a", "row": range(90), "y": y})
+    columns = {f"probability_{k}": shares[:, k] for k in range(3)}
+    audit = tr.audit_table(lines.assign(**columns), scoring="roc_auc_ovr")
+    assert audit.selected.value == pytest.approx(roc_auc_score(y, shares, multi_class="ovr"))
+
+
+MISSING = {
+    "y": (LINES.assign(y=np.where(LINES.index == 3, np.nan, LINES.y)), {}),
+    "y of texts": (LINES.assign(y=[None, *LINES.y.astype(str)[1:]]), {}),
+    "candidate": (LINES.assign(candidate=[None, *LINES.candidate[1:]]), {}),
+    "groups": (GUESSES, {"groups": [np.nan, *range(119)]}),
+    "masked": (np.ma.masked_array(GUESSES, 2 * (np.arange(120) > 3) < GUESSES), {}),
+}
+
+
+@pytest.mark.parametrize("case", MISSING)
+def test_audit_table_refuses_missing_values(case):
+    table, options = MISSING[case]
+    with pytest.raises(BadData, match="missing|lack"):
+        tr.audit_table(table, **options)
+
+
+def test_audit_table_refuses_a_score_that_takes_no_weights():
+    def root_mean_squared(y_true, y_pred):
+        return float(np.sqrt(((y_true - y_pred) ** 2).mean()))
+
+    lines = pd.DataFrame({"candidate": "a", "row": range(40), "y": np.linspace(0, 1, 40)})
+    with pytest.raises(Refusal, match="weight its rows"):
+        tr.audit_table(lines.assign(prediction=0.5), scoring=root_mean_squared)

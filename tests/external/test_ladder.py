@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -354,7 +355,8 @@ def test_ladder_refuses_a_damaged_line(store, case):
         tr.Ladder(Y, store=store)
 
 
-def test_ladder_does_not_touch_a_locked_store(store):
+def test_ladder_does_not_touch_a_locked_store(store, monkeypatch):
+    monkeypatch.setattr("truerisk.external.ladder.WAIT_SECONDS", 0.1)
     ladder = tr.Ladder(Y, store=store)
     lock = Lock(store).acquire()
     with pytest.raises(StoreLocked):
@@ -496,3 +498,43 @@ def test_ladder_refuses_groups_and_stores_that_cannot_be(options, error, message
 def test_ladder_reads_the_positive_class_as_text():
     ladder = tr.Ladder(Y, scoring="f1", positive="0")
     assert ladder.submit(BASE).value == tr.Ladder(Y, scoring="f1", positive=0).submit(BASE).value
+
+
+def test_ladder_does_not_tell_outcomes_by_the_digits_of_a_loss():
+    """Probabilities with powers of two as log odds would tell a row in each binary digit."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 200)
+    ladder, known = tr.Ladder(y, scoring="log"), np.full(200, 0.5)
+    for start in range(0, 200, 32):
+        rows = np.arange(start, min(start + 32, 200))
+        asked = known.copy()
+        asked[rows] = 1 / (1 + np.exp(-(2.0 ** -np.arange(1, len(rows) + 1))))
+        told = ladder.submit(np.column_stack([1 - asked, asked])).value * 200
+        base = -np.log(np.where(known > 0.5, known, 1 - known)).sum() + 0 * told
+        digits = np.round((told - base) * 2.0**33).astype(np.int64) % 2**33
+        guess = (digits >> np.arange(len(rows))) % 2
+        known[rows] = np.where(guess == 1, 0.99, 0.01)
+    assert np.mean((known > 0.5) == y) < 0.65
+    assert len(f"{ladder.best.value:.12g}") <= 6
+
+
+def test_ladder_waits_for_another_submission(store):
+    with ThreadPoolExecutor(6) as pool:
+        submitted = list(pool.map(lambda _: tr.Ladder(Y, store=store).submit(BASE), range(6)))
+    assert sorted(one.number for one in submitted) == [1, 2, 3, 4, 5, 6]
+
+
+def test_ladder_takes_back_what_was_not_synced(store, monkeypatch):
+    ladder = tr.Ladder(Y, store=store)
+    ladder.submit(BASE)
+    monkeypatch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(errno.EIO, "no")))
+    with pytest.raises(NotWritten):
+        ladder.submit(Y)
+    monkeypatch.undo()
+    assert ladder.submit(Y).number == 2
+
+
+def test_ladder_refuses_the_store_of_another_matrix_of_costs(store):
+    tr.Ladder(Y, scoring=tr.losses.Cost([[0, 1], [5, 0]]), store=store).submit(BASE)
+    with pytest.raises(BadStore, match="another holdout"):
+        tr.Ladder(Y, scoring=tr.losses.Cost([[0, 9], [1, 0]]), store=store)

@@ -21,6 +21,7 @@ from truerisk.results.records import Count, Record, Share
 
 N_ORDERS = 999  # Random orders of the candidates, so that the smallest p-value is .001.
 SIGNIFICANCE = 0.05
+MOST_LIKENED = 5_000
 FEWEST_TRIALS = 10  # With fewer trials, the test finds almost nothing.
 
 
@@ -88,10 +89,11 @@ def order_test(
     ranks = np.empty(n_trials)
     ranks[np.lexsort((tie_breaks, risks))] = np.arange(n_trials)
     mid_ranks = rankdata(risks) - (n_trials + 1) / 2
-    alike = _likeness(losses)
+    # The third statistic needs a number for each two trials, too many for very long searches.
+    alike = _likeness(losses) if n_trials <= MOST_LIKENED else np.zeros((1, 1))
     positions = np.arange(n_trials) - (n_trials - 1) / 2
     orders = np.array([order, *(rng.permutation(n_trials) for _ in range(N_ORDERS))])
-    records, trends, followings = np.empty((3, len(orders)))
+    records, trends, followings = np.zeros((3, len(orders)))
     for number, one_order in enumerate(orders):
         ordered_ranks = ranks[one_order]
         best_so_far = np.minimum.accumulate(ordered_ranks)
@@ -100,7 +102,8 @@ def order_test(
         records[number] = len(record_trials)
         trends[number] = -(mid_ranks[one_order] @ positions)
         leader = record_trials[np.cumsum(is_record) - 1][:-1]
-        followings[number] = alike[one_order[1:], one_order[leader]].sum()
+        if n_trials <= MOST_LIKENED:
+            followings[number] = alike[one_order[1:], one_order[leader]].sum()
     p_records, p_trend, p_following = (
         float((statistic >= statistic[0] - 1e-9).mean())
         for statistic in (records, trends, followings)

@@ -36,6 +36,7 @@ from truerisk.results.finding import Finding, sort_by_severity
 from truerisk.results.interval import are_tied
 
 N_NOISE_DRAWS = 2000
+MAX_NOISE_CELLS = 4_000_000  # Normal numbers that are drawn at once, 32 MB.
 MOST_RIVALS = 50  # Simultaneous intervals count at most this many candidates as possible winners.
 FEWEST_ROWS = 10
 
@@ -290,12 +291,12 @@ def _differences(
     has_influences = table.rated_sets is None or table.rated_sets.loss.tells_influences
     has_intervals = has_influences and not is_adaptive
     factor = FOLD_VARIANCE_FACTOR if trained else 1.0
-    one_row = 1.0 / n_rows if table.are_labels and trained else 0.0
+    one_row = np.broadcast_to(np.asarray(table.one_row, dtype=np.float64), n_candidates)
     paired = CandidateLosses(
         table.losses,
         np.full(n_rows, 1.0 / n_rows),
         table.groups,
-        np.full(n_candidates, one_row),
+        one_row if trained else np.zeros(n_candidates),
         np.full(n_candidates, factor),
     )
     half_widths = np.full(n_candidates, np.nan)
@@ -339,12 +340,20 @@ def _half_widths(
     """
     contributions, shares = paired.contributions_by_unit()
     n_units = len(shares)
+    # Differences do not change if one candidate is taken from all, but lose fewer digits.
+    contributions = contributions - contributions[best]
     centred = contributions - shares * contributions.sum(axis=1, keepdims=True)
     rivals = np.flatnonzero(is_possible)
     rivals = rivals[np.argsort(risks[rivals], kind="stable")][:MOST_RIVALS]
     rivals = np.union1d(rivals, [best])
-    draws = streams.get("differences").standard_normal((N_NOISE_DRAWS, n_units))
-    noise = draws @ centred.T
+    rng = streams.get("differences")
+    block = max(1, MAX_NOISE_CELLS // n_units)
+    noise = np.concatenate(
+        [
+            rng.standard_normal((min(block, N_NOISE_DRAWS - start), n_units)) @ centred.T
+            for start in range(0, N_NOISE_DRAWS, block)
+        ]
+    )
     products = np.einsum("ij,ij->i", centred, centred)
     largest = np.zeros(N_NOISE_DRAWS)
     best_errors = np.zeros(len(risks))
@@ -354,7 +363,7 @@ def _half_widths(
         errors = np.sqrt(variances * n_units / (n_units - 1))
         if rival == best:
             best_errors = errors
-        differs = variances > 1e-24
+        differs = variances > 1e-20 * products.max()
         if differs.any():
             standardised = np.abs(noise[:, differs] - noise[:, [rival]]) / np.sqrt(
                 variances[differs]
@@ -366,10 +375,9 @@ def _half_widths(
     degrees = max(n_units / factor - 1, 1.0)
     tail = max(1 - float(ndtr(normal_quantile)), 1e-12)
     quantile = float(stdtrit(degrees, 1 - tail))
-    one_row = 0.0 if paired.one_row is None else float(paired.one_row[0])
-    return np.asarray(
-        quantile * np.sqrt(factor * (best_errors**2 + 2 * one_row**2 * (best_errors > 0)))
-    )
+    one_row = np.zeros(len(risks)) if paired.one_row is None else paired.one_row
+    one_row = np.maximum(one_row, one_row[best]) * (best_errors > 0)
+    return np.asarray(quantile * np.sqrt(factor * (best_errors**2 + 2 * one_row**2)))
 
 
 # ---------------------------------------------------------------- findings

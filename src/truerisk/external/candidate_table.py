@@ -10,9 +10,10 @@ import numpy as np
 from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
-from truerisk.external.predictions import RatedSets, loss_without_outcomes, named
+from truerisk.external.predictions import RatedSets, loss_without_outcomes, named, refuse_missing
 from truerisk.losses.loss import RowLoss
 from truerisk.results.interval import Scale
+from truerisk.results.records import FINITE_RANGE
 
 CANDIDATE, ROW, OUTCOME, LOSS, PREDICTION = "candidate", "row", "y", "loss", "prediction"
 PROBABILITY = "probability_"
@@ -25,7 +26,8 @@ class CandidateTable:
     `losses[c, i]` is the mean loss of candidate c on row i. For a score of whole sets of rows,
     `rated_sets` holds the predictions, and `losses` is the score's risk plus the influence of each
     row on it. `order` holds the candidates in the order in which they were tried, if it is known.
-    `are_labels` is True if the losses are those of predicted labels.
+    `one_row` is the change of each candidate's risk by another predicted label of one row, 0 if
+    predictions are no labels.
     """
 
     names: tuple[str, ...]
@@ -35,7 +37,7 @@ class CandidateTable:
     groups: np.ndarray | None = None
     order: np.ndarray | None = None
     rated_sets: RatedSets | None = None
-    are_labels: bool = False
+    one_row: np.ndarray | float = 0.0
     notes: tuple[str, ...] = ()
 
     @property
@@ -74,7 +76,7 @@ def table_of_losses(
         losses=losses,
         scoring=name,
         scale=scale,
-        are_labels=bool(np.isin(losses, (0, 1)).all()),
+        one_row=1.0 / losses.shape[1] if np.isin(losses, (0, 1)).all() else 0.0,
         notes=tuple(notes),
         **facts,
     )
@@ -95,7 +97,7 @@ def refuse_gaps(names: Sequence[str], n_known: np.ndarray, n_rows: int) -> None:
 def losses_as_floats(values: Any, owner: str) -> np.ndarray:
     """Convert losses to floats, missing ones to NaN; raise BadData for text and infinity."""
     try:
-        numbers = np.asarray(values, dtype=np.float64)
+        numbers = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
     except (TypeError, ValueError):
         cells = np.ravel(np.asarray(values, dtype=object)).tolist()
         first_text = next((cell for cell in cells if not _is_number(cell)), "")
@@ -105,7 +107,7 @@ def losses_as_floats(values: Any, owner: str) -> np.ndarray:
             f"{mention('groups')}; or give a line for each candidate and row, with the columns "
             f"{CANDIDATE!r} and {ROW!r}."
         ) from None
-    if np.isinf(numbers).any():
+    if (np.abs(numbers) > FINITE_RANGE.high).any():
         raise BadData(f"{owner} holds an infinite loss: a mean of such losses says nothing.")
     return numbers
 
@@ -123,6 +125,7 @@ def group_numbers_of(groups: Any, n_rows: int) -> np.ndarray | None:
     if groups is None:
         return None
     labels = np.asarray(groups)
+    refuse_missing("groups", labels)
     if labels.shape != (n_rows,):
         raise BadData(
             f"groups has shape {labels.shape}: it needs one label for each of {n_rows} rows."

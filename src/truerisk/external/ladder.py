@@ -7,8 +7,11 @@ difference from the best one, after the ladder of Blum and Hardt (2015).
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +21,15 @@ import numpy as np
 
 from truerisk.core import formats, tables
 from truerisk.core.arguments import mention, to_store_path
-from truerisk.core.errors import BadArgument, BadData, BadStore, NotWritten, Refusal, UnknownName
+from truerisk.core.errors import (
+    BadArgument,
+    BadData,
+    BadStore,
+    NotWritten,
+    Refusal,
+    StoreLocked,
+    UnknownName,
+)
 from truerisk.core.frozen import frozen
 from truerisk.core.plain_values import to_json_value
 from truerisk.core.registry import check_present, suggestion_for
@@ -41,6 +52,7 @@ from truerisk.results.records import Count, PerfectScore, Record
 
 SCHEMA = "truerisk.ladder/1"
 MAX_BYTES = 2**30
+WAIT_SECONDS = 5.0
 
 
 @frozen
@@ -131,7 +143,8 @@ class Ladder:
     .. math:: R_t < R_\text{best} - \max\left(1, \sqrt{2 \log t}\right) \frac{s}{\sqrt n},
               \quad s = \text{sd}(\ell_t - \ell_\text{best})
 
-    and the told risk is :math:`R_t` rounded to a multiple of 1/n. For scores of the whole set, such
+    and the told risk is :math:`R_t` rounded to a multiple of 1/n, or, for a loss that may exceed 1,
+    to the power of ten below its standard error. For scores of the whole set, such
     as the AUC, :math:`\ell` are the influences of the rows. The ladder of Blum and Hardt has the
     factor 1. The factor here is about what the best of t submissions exceeds the others by if all
     are equally good, so that many submissions without merit do not climb the ladder.
@@ -230,11 +243,14 @@ class Ladder:
         with _locked(self._store):
             self._read_store()  # Another process may have submitted since.
             before = (self.steps, self._best_losses, self._best_risk, self.n_submissions)
+            size = self._store.stat().st_size if self._store.exists() else 0
             submission = self._rate(values, name)
             try:
                 self._append(submission, values if submission.accepted else None)
             except OSError as error:
                 self.steps, self._best_losses, self._best_risk, self.n_submissions = before
+                with contextlib.suppress(OSError):
+                    os.truncate(self._store, size)
                 raise NotWritten(f"{self._store} cannot be written: {error.strerror}.") from None
             return submission
 
@@ -285,11 +301,18 @@ class Ladder:
 
     @property
     def _told_value(self) -> float:
-        """The best value; a loss between 0 and 1 is rounded to a multiple of 1/n."""
-        n_rows, risk = self._data.n_rows, self._best_risk
-        return float(
-            self.scale.value(round(risk * n_rows) / n_rows if self._loss.upper == 1 else risk)
-        )
+        """The best value, rounded so that its digits do not tell single outcomes.
+
+        A loss between 0 and 1 is rounded to a multiple of 1/n, others to the power of ten below the
+        standard error of their mean.
+        """
+        n_rows, risk, losses = self._data.n_rows, self._best_risk, self._best_losses
+        if self._loss.upper == 1:
+            return float(self.scale.value(round(risk * n_rows) / n_rows))
+        std_error = 0.0 if losses is None else float(losses.std() / n_rows**0.5)
+        if std_error == 0:
+            return float(self.scale.value(risk))
+        return float(self.scale.value(round(risk, -math.floor(math.log10(std_error)))))
 
     def _step(self, losses: np.ndarray) -> float:
         """Return by how much a submission must be better than the best one to be accepted."""
@@ -384,6 +407,8 @@ class Ladder:
             self._loss.name,
             self.scale.perfect,
         )
+        if step.value != content["value"]:
+            raise BadStore(f"{self._store} was written for another holdout, or was changed.")
         self.steps = (*self.steps, step)
 
     def _append(self, submission: Submission, values: np.ndarray | None) -> None:
@@ -414,7 +439,15 @@ class _locked:  # noqa: N801 - a context manager that reads as a function
         self._lock = Lock(store)
 
     def __enter__(self) -> None:
-        self._lock.acquire()
+        end = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                self._lock.acquire()
+                return
+            except StoreLocked:  # Another submission is being written, usually for milliseconds.
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()

@@ -36,6 +36,7 @@ from truerisk.external.predictions import (
     label_text,
     named,
     outcome_data,
+    refuse_missing,
     refuse_scorer,
 )
 from truerisk.losses.loss import RowLoss
@@ -95,10 +96,10 @@ class _Lines:
     @classmethod
     def from_columns(cls, columns: Mapping[str, np.ndarray]) -> _Lines:
         """Return the places of all lines; raise if a candidate lacks a row or has it twice."""
-        candidates, candidate_of_line = _numbered(columns[CANDIDATE])
-        rows, row_of_line = _numbered(columns[ROW], sort=True)
+        candidates, candidate_of_line = _numbered(CANDIDATE, columns)
+        rows, row_of_line = _numbered(ROW, columns, sort=True)
         repeat, fold = (
-            _numbered(columns[n], sort=True)[1] if n in columns else np.zeros_like(row_of_line)
+            _numbered(n, columns, sort=True)[1] if n in columns else np.zeros_like(row_of_line)
             for n in ("repeat", "fold")
         )
         tests, test_of_line = np.unique(
@@ -161,6 +162,12 @@ class _Lines:
 def _one_value(
     name: str, values: np.ndarray, owner_of_line: np.ndarray, owners: tuple[str, ...], noun: str
 ) -> np.ndarray:
+    if len(values) != len(owner_of_line):
+        raise BadData(
+            f"{name} has {len(values)} values for {len(owner_of_line)} lines: a table with a line "
+            "for each candidate and row needs one for each line, or the name of a column."
+        )
+    refuse_missing(f"column {name!r}", values)
     found = np.empty(len(owners), dtype=values.dtype)
     found[owner_of_line] = values
     differs = np.flatnonzero(found[owner_of_line] != values)
@@ -173,15 +180,16 @@ def _one_value(
     return found
 
 
-def _numbered(values: np.ndarray, *, sort: bool = False) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the distinct values as texts and the number of each line's value.
+def _numbered(
+    name: str, columns: Mapping[str, np.ndarray], *, sort: bool = False
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the distinct values of a column as texts and the number of each line's value.
 
     They stand in the order of their first line, or sorted: numbers by size, texts by letters.
     """
+    values = columns[name]
+    refuse_missing(f"column {name!r}", values)
     texts = [label_text(value) for value in values.tolist()]
-    missing = next((text for text in texts if text in ("", "nan", "None")), None)
-    if missing is not None:
-        raise BadData(f"a cell of the columns {CANDIDATE!r}, {ROW!r}, 'repeat', 'fold' is empty.")
     names = list(dict.fromkeys(texts))
     if sort:
         is_numeric = values.dtype.kind in "iuf"
@@ -219,7 +227,6 @@ def _table_of_predictions(
         "names": lines.candidates,
         "scoring": loss.name,
         "scale": loss.scale,
-        "are_labels": loss.response == "label",
         **facts,
     }
     if isinstance(loss, RowLoss):
@@ -230,7 +237,16 @@ def _table_of_predictions(
                 f"candidate {lines.candidates[c]!r} has an infinite loss on row {lines.rows[row]}: "
                 "its probability of the observed class is 0."
             )
-        return CandidateTable(losses=losses, **common)
+        is_error_count = loss.response == "label" and loss.binary
+        one_row = 1.0 / losses.shape[1] if is_error_count else 0.0
+        return CandidateTable(losses=losses, one_row=one_row, **common)
     rated_sets = RatedSets(data, loss, rows, values, lines.test_sets)
-    losses = lines.mean_by_row(rated_sets.losses_by_influence())
-    return CandidateTable(losses=losses, rated_sets=rated_sets, **common)
+    # A loss that takes no weights refuses here, and not in every bootstrap sample.
+    first_set = rows[lines.test_sets[0]]
+    loss.of_set(data, first_set, values[:, lines.test_sets[0]], np.ones(len(first_set)))
+    return CandidateTable(
+        losses=rated_sets.losses_by_influence(),
+        one_row=rated_sets.one_row_effects(),
+        rated_sets=rated_sets,
+        **common,
+    )

@@ -62,32 +62,73 @@ class RatedSets:
 
     def mean_risks(self, candidates: Any, weights: np.ndarray) -> np.ndarray:
         """Return the candidates' mean risks for each row of `weights`, a row for each sample."""
-        if is_exactly(self.loss, AUC_IMPORT_PATH):
+        is_auc = is_exactly(self.loss, AUC_IMPORT_PATH) and self.loss.response == "score"
+        if is_auc and self.values.ndim == 2:
             # The AUC of one class is that of the other class with the scores reversed.
             is_positive = self.data.codes_of(self.rows) == 1
             return mean_auc_risks(self.values[candidates], is_positive, self.test_sets, weights)
         return np.array([self.risks(candidates, row_weights) for row_weights in weights])
 
     def losses_by_influence(self) -> np.ndarray:
-        """Return each candidate's risk plus the influence of each position on it."""
-        risks = self.risks()
-        losses = np.repeat(risks[:, None], len(self.rows), axis=1)
-        if self.loss.tells_influences:
-            for test_set in self.test_sets:
-                losses[:, test_set] += self.loss.influences(
-                    self.data, self.rows[test_set], self.values[:, test_set], None, risks
-                )
-        return losses
+        """Return each candidate's risk plus the influence of each row on it.
+
+        The mean over the rows is the risk. A row has the share of its test set in the mean over
+        test sets, which differs between test sets of unequal size.
+        """
+        risks, n_rows = self.risks(), self.data.n_rows
+        contributions = np.zeros((len(self.values), n_rows))
+        for test_set in self.test_sets if self.loss.tells_influences else ():
+            rows, values = self.rows[test_set], self.values[:, test_set]
+            influences = self.loss.influences(self.data, rows, values, None, risks)
+            share = 1 / (len(self.test_sets) * len(rows))
+            contributions += [np.bincount(rows, share * one, n_rows) for one in influences]
+        contributions -= contributions.mean(axis=1, keepdims=True)
+        return np.asarray(risks[:, None] + n_rows * contributions)
+
+    def one_row_effects(self) -> np.ndarray:
+        """Return the largest change of each candidate's risk by another label of one row."""
+        if self.loss.response != "label":
+            return np.zeros(len(self.values))
+        return np.max(
+            [
+                self.loss.of_one_row(self.data, self.rows[s], self.values[:, s], None)
+                / len(self.test_sets)
+                for s in self.test_sets
+            ],
+            axis=0,
+        )
+
+
+def refuse_missing(name: str, values: np.ndarray) -> None:
+    """Raise BadData if a value is None, NaN, masked or an empty text."""
+    missing = np.ma.getmaskarray(values).ravel().copy()
+    cells = np.ma.getdata(values).ravel()
+    if cells.dtype.kind in "fc":
+        missing |= np.isnan(cells)
+    elif cells.dtype.kind in "OUS":
+        missing |= [cell is None or cell != cell or str(cell) in ("", "<NA>") for cell in cells]
+    if missing.any():
+        raise BadData(
+            f"{name} has {int(missing.sum())} missing values, the first on line "
+            f"{int(np.flatnonzero(missing)[0]) + 1}: fill them, or leave these rows out."
+        )
 
 
 def loss_without_outcomes(scoring: Any) -> Loss:
     """Return the loss of a name for a table whose outcomes are unknown, whatever the task."""
     first_error: Exception | None = None
+    scorer: Loss | None = None
     for task, outcomes in (("classification", [0, 1]), ("regression", [0.25, 1.5])):
         try:
-            return as_loss(scoring, _data(np.array(outcomes), task))  # type: ignore[arg-type]
+            loss = as_loss(scoring, _data(np.array(outcomes), task))  # type: ignore[arg-type]
         except (Refusal, UnknownName, BadArgument) as error:
             first_error = first_error or error
+            continue
+        if loss.response != "scored":
+            return loss
+        scorer = loss  # A scorer may be a loss of rows for the other task.
+    if scorer is not None:
+        return scorer
     assert first_error is not None
     raise first_error
 
@@ -101,13 +142,14 @@ def outcome_data(outcomes: np.ndarray, scoring: Any, has_probabilities: bool) ->
 
     Texts and whole numbers of few values are classes, unless the loss is for a regression only.
     """
+    refuse_missing("y", outcomes)
     is_numeric = outcomes.dtype.kind in "biuf"
     numbers = outcomes.astype(np.float64) if is_numeric else np.zeros(0)
     if not np.isfinite(numbers).all():
-        raise BadData("y has missing values: leave these rows out.")
+        raise BadData("y has an infinite value.")
     is_whole = is_numeric and bool((numbers == np.round(numbers)).all())
     has_classes = not is_numeric or (is_whole and len(np.unique(outcomes)) <= MOST_CLASSES)
-    if has_classes and isinstance(scoring, str) and not has_probabilities:
+    if has_classes and isinstance(scoring, str | Loss) and not has_probabilities:
         # The name may depend on the classes of y; if not, a later check raises.
         with contextlib.suppress(Refusal, UnknownName, BadArgument):
             has_classes = loss_without_outcomes(scoring).tasks != ("regression",)
