@@ -167,7 +167,8 @@ if TYPE_CHECKING:  # Type checkers need static imports of the names that are imp
     from truerisk.validation.validation import Validation as Validation
 
 
-if not TYPE_CHECKING:  # With `__getattr__`, type checkers would assume that any name exists.
+# A type checker that saw `__getattr__` would accept any attribute name.
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
         from truerisk.core.registry import check_present, make_attribute_error
@@ -179,7 +180,7 @@ if not TYPE_CHECKING:  # With `__getattr__`, type checkers would assume that any
         attribute = import_module(module_name)
         if name in _MODULE_BY_NAME:
             attribute = getattr(attribute, name)
-        globals()[name] = attribute  # Later accesses do not call this function.
+        globals()[name] = attribute  # Later accesses find the stored value.
         return attribute
 
 

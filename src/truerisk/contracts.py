@@ -144,7 +144,9 @@ class Rule(Extensible, ABC):
 
 
 def choose_by_rule(estimates: Sequence[Tested], rule: Rule) -> int:
-    """Return the index of the candidate that the rule chooses by ranks, if any, else by risks.
+    """Return the index of the candidate that the rule chooses.
+
+    The rule compares the ranks of the candidates if they are known, otherwise their risks.
 
     A rule that needs standard errors compares risks, because ranks are on another scale.
     """
@@ -197,7 +199,9 @@ class Terms:
 def evaluate_every_loss(
     rate: Callable[..., Evaluation], loss: Loss, terms: Terms, *answers: Answers
 ) -> Evaluation:
-    """Call the function `rate` to reduce predictions to risks: for the main and further losses.
+    """Call the function `rate` for the main loss and for each further loss.
+
+    `rate` reduces predictions to risks.
 
     The further losses are in `terms.scores`. The predictions of several passes over the data may be
     given. The evaluations by further losses become the `scores` of the evaluation by the loss.
@@ -243,7 +247,7 @@ class Method(Extensible, ABC):
     rates_all: ClassVar[bool] = True
     # True if a model without any error has an estimated risk of 0.
     perfect_is_0: ClassVar[bool] = True
-    # This set names the evidence that the method's predictions provide for intervals.
+    # kinds of evidence for intervals that the method's predictions provide
     gives: ClassVar[frozenset[Basis]] = frozenset()
     # True if the splits come from the user, and may test rows that they also train on.
     has_given_splits: ClassVar[bool] = False
@@ -284,7 +288,10 @@ class Method(Extensible, ABC):
 
     @property
     def outer_method(self) -> Method:
-        """Method whose splits test: this one, or its outer method if it tunes in training sets."""
+        """Method whose splits test the candidates.
+
+        It is this method itself, or the outer method if this method tunes in training sets.
+        """
         return self
 
     @property
@@ -293,7 +300,7 @@ class Method(Extensible, ABC):
         return self.splits
 
     def instead(self, reason: str) -> Method | None:
-        """Return the method to use if no engine can compute the plan of this one, or None.
+        """Return the method to use instead if no engine can compute this method's plan, or None.
 
         Parameters
         ----------
@@ -408,7 +415,7 @@ class Method(Extensible, ABC):
     def reduce_units(
         self, answers: Answers, data: Data, loss: Loss, terms: Terms
     ) -> Sequence[Sequence[Tested]]:
-        """Apply `reduce` separately to the predictions of each outer split 0, 1, ...
+        """Reduce the predictions of each outer split separately to risk estimates.
 
         Parameters
         ----------
@@ -543,7 +550,7 @@ class Request:
 
     @property
     def all_requests(self) -> tuple[Request, ...]:
-        """The request without its further requests, followed by each further request."""
+        """Request without its further requests, followed by each of its further requests."""
         return replace(self, also=()), *self.also
 
     @property
@@ -553,7 +560,10 @@ class Request:
 
     @property
     def key(self) -> tuple[Response, int, int]:
-        """Key that is equal for requests of the same predictions; further requests do not count."""
+        """Key that is equal for any two requests of the same predictions.
+
+        Their further requests may differ.
+        """
         return self.response, id(self.loss), id(self.scorer)
 
 
@@ -564,7 +574,10 @@ class FitCache(Protocol):
     """
 
     def load_fits(self, fits: Container[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
-        """Yield (fit, content) for each stored one of these fits, with content as in `save_fit`."""
+        """Yield the number and the content of each of the given fits that is stored.
+
+        The content is as in `save_fit`.
+        """
         ...
 
     def save_fit(self, fit: int, content: Mapping[str, Any], seconds: float) -> None:
@@ -603,7 +616,10 @@ class FitStore(Protocol):
         request: Request,
         seed: int,
     ) -> FitCache:
-        """Return the cache for the fits of these candidates, which the engine fits together."""
+        """Return the cache for the fits of these candidates.
+
+        The engine fits these candidates together.
+        """
         ...
 
 
@@ -679,7 +695,7 @@ class Engine(Extensible, ABC):
         """
 
     def reason_not_served(self, plan: Plan) -> str | None:
-        """Return which additional result of the plan this engine cannot compute, or None.
+        """Return why this engine cannot compute a further result of the plan, or None if it can.
 
         Parameters
         ----------
@@ -697,7 +713,7 @@ class Engine(Extensible, ABC):
         return None
 
     def costs(self, family: Family, data: Data, plan: Plan) -> tuple[float, float] | None:
-        """Estimate the seconds of this engine and of scikit-learn's own fits for a plan.
+        """Estimate how many seconds a plan takes by this engine, and by scikit-learn's own fits.
 
         Return None if the engine is never slower. The estimates depend only on shapes, by a formula
         that was calibrated once on one core, so that a table gets the same engine on every machine.
@@ -723,7 +739,7 @@ class Engine(Extensible, ABC):
     def run(
         self, family: Family, data: Data, plan: Plan, request: Request, run: RunOptions
     ) -> Answers:
-        """Compute the predictions for a plan, which equal exactly those of the generic engine.
+        """Compute exactly the predictions that the generic engine would compute for a plan.
 
         Parameters
         ----------

@@ -40,7 +40,11 @@ if TYPE_CHECKING:
 
 
 class Interrupted(KeyboardInterrupt):
-    """An assessment was stopped; `partial` holds the finished learners, or None."""
+    """Exception raised if an assessment is interrupted before its end.
+
+    `partial` is an assessment of the learners that were finished, or None if there are none.
+    `missing` names what was not assessed.
+    """
 
     def __init__(self, partial: Assessment | None, missing: Sequence[str]) -> None:
         super().__init__(f"interrupted; not assessed: {', '.join(missing)}")
@@ -177,7 +181,7 @@ def assess(
             f"{mention('store', 'runs.db')}."
         )
     check_store(store, random_state)
-    seed = as_seed(random_state)  # A Generator would draw another seed for each learner.
+    seed = as_seed(random_state)  # From a Generator each learner would draw another seed.
     named_learners = read_learners(learners, seed)
     row_arguments = {"groups": groups, "sample_weight": sample_weight, "time": time, "block": block}
     families = named_learners.values() if isinstance(named_learners, Mapping) else ()
@@ -208,7 +212,7 @@ def assess(
         }
     schedule = Schedule.draw(problems, methods, outer)
     goes_forward = all(map(attrgetter("goes_forward"), (*schedule.methods, schedule.nested_method)))
-    # The rows are the same for all learners, so they are checked once, with the first problem.
+    # All learners have the same rows, so only the rows of the first problem are checked.
     checked_problem = with_checks(next(iter(problems.values())), checks, goes_forward=goes_forward)
     for name, problem in problems.items():
         problems[name] = schedule.with_methods(replace(problem, findings=checked_problem.findings))
@@ -232,7 +236,7 @@ def assess(
             with prefix_errors(assessment.best):
                 best_learner = assessment.learners[assessment.best]
                 validation = load_from_assessment("validation")(best_learner, validation_options)
-        except KeyboardInterrupt:  # An interruption here loses only the validation.
+        except KeyboardInterrupt:  # The assessment is complete; only its validation is lost.
             raise Interrupted(assessment, ("validation",)) from None
         if isinstance(validation, str):
             return replace(assessment, no_validation=validation)
@@ -254,7 +258,7 @@ def _tune_and_test(
     """
     done_learners: dict[str, TunedLearner] = {}
     unassessed_names: tuple[str, ...] | None = (
-        None  # names of the learners that an interruption left out
+        None  # names of the learners that were not assessed because of an interruption
     )
     fit_store = None if stored_search is None else stored_search.fit_store
     n_fits = sum(map(schedule.n_fits, problems.values()))
@@ -305,7 +309,7 @@ def collect_assessment(
     argument_texts: Mapping[str, str],
     unassessed_names: Sequence[str] = (),
 ) -> Assessment:
-    """Collect the results of these learners in an assessment, and write its conclusion."""
+    """Combine the results of the given learners into an `Assessment` with a written conclusion."""
     families, risks = {}, {}
     for name, learner in learners.items():
         families[name], risks[name] = problems[name].family, learner.risk.loss_value

@@ -228,7 +228,9 @@ class Assessment(ResultWithBounds, Record):
     checked: bool = field(default=True, metadata=UNWRITTEN)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return plain values under a versioned schema name; `docs/json.md` describes each of them.
+        """Return the assessment as a dict of plain values, with the versioned name of its schema.
+
+        `docs/json.md` describes each value.
 
         Returns
         -------
@@ -241,7 +243,10 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Invalid field of a record read from a file, and its requirement; None if it is valid."""
+        """Name of an invalid field and its requirement, or None if all fields are valid.
+
+        Records that were read from a file are checked by this property.
+        """
         return None if self.best in self.learners else ("best", "one of the learners")
 
     @property
@@ -251,17 +256,24 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def report(self) -> RiskEstimate:
-        """Risk to report: the risk of choosing among all learners, or of the only learner."""
+        """Honest risk to report as the result of the assessment.
+
+        It is the risk of choosing among all learners. If this risk is not available, as for a
+        single learner, it is the risk of the best learner.
+        """
         return self.best_learner.risk if self.choice is None else self.choice
 
     @property
     def scale(self) -> Scale:
-        """Scale of the numbers: a loss, or the requested score."""
+        """Scale on which risks are shown: that of a loss or of the requested score."""
         return self.best_learner.risk.scale
 
     @property
     def selected_scale(self) -> Scale:
-        """Scale of the numbers that tuned the best learner, which may be those of a criterion."""
+        """Scale of the `selected` value of the best learner.
+
+        It may differ from `scale`, because a learner can be tuned by another criterion.
+        """
         selected_risk = self.best_learner.selected
         return self.scale if selected_risk is None else selected_risk.scale
 
@@ -277,7 +289,7 @@ class Assessment(ResultWithBounds, Record):
 
     @cached_property
     def columns(self) -> Sequence[str]:
-        """Names of the columns, if the table has names."""
+        """Names of the feature columns; empty if the table has no column names."""
         names = self.column_names
         if not names and self.problem is not None:
             names = getattr(self.problem.data.X, "columns", ())
@@ -295,7 +307,7 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def criteria(self) -> dict[str, Mapping[str, RiskCurve]]:
-        """Risk curves by the further methods of `cv`, per learner."""
+        """Risk curves of each learner by the methods of `cv` other than the one that tuned it."""
         return {name: learner.criteria for name, learner in self.learners.items()}
 
     @property
@@ -337,7 +349,7 @@ class Assessment(ResultWithBounds, Record):
 
     @cached_property
     def differences(self) -> Sequence[DifferenceFromBest]:
-        """Paired differences of the risks, each learner minus the best one."""
+        """Paired differences between the risks of each other learner and the best learner."""
         if len(self.learners) < 2:
             return []
         differences: Sequence[DifferenceFromBest] = load_from_assessment("differences")(self)
@@ -345,7 +357,10 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def posterior(self) -> dict[str, Any] | None:
-        """Errors and tested rows behind the posterior of the error rate; None without it."""
+        """Numbers of errors and of tested rows that define the posterior of the error rate.
+
+        The property is None if the risk of the best learner has no such posterior.
+        """
         try:
             posterior = load_from_assessment("posterior").of_estimate(self.best_learner.risk)
         except Refusal:
@@ -354,24 +369,24 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def best_params(self) -> dict[str, Any]:
-        """Chosen setting of the best learner."""
+        """Hyperparameter setting that was chosen for the best learner."""
         return self.curves[self.best].best_params
 
     @property
     def ranking(self) -> list[str]:
-        """Names of the learners, the best honest risk first and those without a risk last."""
+        """Names of the learners by honest risk, the best first and those without a risk last."""
         tie_order = self.order or tuple(self.learners)
         return ranked_names({name: risk.loss_value for name, risk in self.risks.items()}, tie_order)
 
     @property
     def ranked_learners(self) -> dict[str, TunedLearner]:
-        """Learners in the order of `ranking`."""
+        """Tuned learners by name, in the order of `ranking`."""
         return {name: self.learners[name] for name in self.ranking}
 
     told_scores = RenamedAttribute("reported_scores")
 
     def reported_scores(self) -> Iterator[tuple[str, str, RiskEstimate | None, RiskEstimate]]:
-        """Yield the name of each score, a learner, and its selected and honest estimates.
+        """Yield (score name, learner name, selected estimate, honest estimate), score by score.
 
         The main loss comes first if it is a score. Within each score the best learners come first,
         and the choice among all of them comes last.
@@ -404,7 +419,10 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def ranks(self) -> dict[str, str]:
-        """Names under which the AUC and the average precision were requested, if they were."""
+        """Names under which the user requested the AUC and the average precision.
+
+        The keys are "auc" and "average-precision". A score that was not requested is missing.
+        """
         if self.problem is None:
             return {}
         losses = {name: score.loss for name, score in self.problem.scores.items()}
@@ -418,7 +436,10 @@ class Assessment(ResultWithBounds, Record):
 
     @cached_property
     def named_ranks(self) -> Mapping[str, str]:
-        """AUC and average precision by name, each with the class to which it refers."""
+        """Names to print for AUC and average precision, each with the class to which it refers.
+
+        The keys are those of `ranks`.
+        """
         risk = self.best_learner.risk
         return {label: select_score(risk, name).named_scoring for label, name in self.ranks.items()}
 
@@ -589,7 +610,7 @@ class Assessment(ResultWithBounds, Record):
         return replace(comparison, names=(a, b))
 
     def gain(self) -> PairedDifference | None:
-        """Return by how much choosing among all learners is better than the constant prediction.
+        """Return the gain of choosing among all learners over the best constant prediction.
 
         The gain is the risk of the constant prediction minus the risk of the choice, paired by row.
         It is that of the choice and not of its best learner, because the smallest of several risks
@@ -616,7 +637,7 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def warned_findings(self) -> tuple[Finding, ...]:
-        """Findings of which this call warned, on the rows and the best learner's predictions."""
+        """Findings about the rows and the best learner's predictions, of which `assess` warned."""
         findings = [] if self.problem is None else [*self.problem.findings]
         for estimate in (self.best_learner.risk, self.report):
             findings += all_findings(estimate)
@@ -697,7 +718,9 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def _scorecard_rows(self) -> list[list[str]]:
-        """Cells of the scorecard without the main loss, which has its own table.
+        """Rows of the scorecard, each a list of cells.
+
+        The main loss is left out, because it has its own table.
 
         The name of a score, and the word for its better direction, appear once.
         """
@@ -770,7 +793,7 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def _claim_lines(self) -> Iterator[str]:
-        """Lines that explain `selected` of a learner that does not take it from its risk curve."""
+        """Lines that explain `selected` for learners whose value is not from their risk curve."""
         names_by_claim: dict[str, list[str]] = {}
         for name, learner in self.learners.items():
             if learner.claim_text:
@@ -781,7 +804,7 @@ class Assessment(ResultWithBounds, Record):
 
     @property
     def _learning_curve_lines(self) -> list[str]:
-        """Lines on what each learning curve predicts for more rows, or on why it does not."""
+        """Lines on the risk that each learning curve predicts for more rows, or why it does not."""
         ranked_learners = {name: self.learners[name] for name in self.ranking}
         return [
             f"{formats.escape_and_truncate(name, 40)}: {_more_rows_sentence(learner)}"
@@ -966,7 +989,7 @@ class Assessment(ResultWithBounds, Record):
         return curve.plot(ax=ax)
 
     def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
-        """Draw precision against recall of held-out rows.
+        """Draw the precision-recall curve of the predictions for held-out rows.
 
         Parameters
         ----------
@@ -983,7 +1006,7 @@ class Assessment(ResultWithBounds, Record):
         return self._roc_curve_of_learner(learner).precision_recall().plot(ax=ax)
 
     def plot_calibration(self, ax: Any = None, learner: str | None = None) -> Any:
-        """Draw observed shares against predicted probabilities of held-out rows.
+        """Draw observed shares of the event in held-out rows against predicted probabilities.
 
         Parameters
         ----------
@@ -1038,7 +1061,10 @@ class Assessment(ResultWithBounds, Record):
 
 
 def best_set_legend(assessment: Assessment) -> list[str]:
-    """Explain the column "best?" of learners that may be the best, or say why it is empty."""
+    """Return lines that explain the column "best?", or that say why the column is empty.
+
+    The column marks the learners that may be the best.
+    """
     if assessment.usual_best_set is not None:
         return [sentences.best_set_heading(format_percent(assessment.confidence_level))]
     if len(assessment.learners) < 2:

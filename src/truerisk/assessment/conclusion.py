@@ -14,7 +14,10 @@ _MAX_SETTING_LENGTH = 80
 
 
 def conclude(assessment: Assessment) -> str:
-    """Write which number to report, which learner to use, how often it errs, and its rivals."""
+    """Write the conclusion of an assessment: which number to report and which learner to use.
+
+    The conclusion also says how often this learner errs, and which other learners may be as good.
+    """
     if assessment.learners[assessment.best].risk.value is None:
         return "No learner has a risk: fits failed for all of them."
     if _is_better_than_constant(assessment) is False:
@@ -47,7 +50,10 @@ def conclude(assessment: Assessment) -> str:
 
 
 def _is_better_than_constant(assessment: Assessment) -> bool | None:
-    """Return True if learning beats the best constant prediction beyond noise; None if unknown."""
+    """Return True if the learner is better than the best constant prediction, beyond noise.
+
+    The result is None if this is unknown.
+    """
     gain = assessment.gain()
     if gain is not None:
         return gain.mean > 0 and gain.exceeds_noise(assessment.confidence_level)
@@ -200,7 +206,7 @@ def _choice_sentence(assessment: Assessment) -> str:
 
 
 def _error_count_sentence(assessment: Assessment) -> str:
-    """Say how many of a hundred new rows get a wrong answer, or of a thousand if these are few."""
+    """Write how many of 100 new rows get a wrong answer, or of 1,000 rows if errors are rare."""
     risk, problem = assessment.report, assessment.problem
     if problem is None or not problem.loss.binary or risk.weighted:
         return ""

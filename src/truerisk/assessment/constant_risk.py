@@ -27,7 +27,7 @@ RULE_TEXTS = {
 
 @frozen(eq=False)
 class BestConstant:
-    """Best prediction that ignores the features: its risk, and its rule in words.
+    """Constant prediction with the smallest risk: its risk, and a description of the prediction.
 
     The prediction is the best one for these very rows, so that the risk is, if anything, too small.
     `losses[i]` is the loss of row i; it is None if the loss has no per-row losses.
@@ -39,7 +39,10 @@ class BestConstant:
 
 
 def find_best_constant(problem: EstimationProblem) -> BestConstant | None:
-    """Find the constant prediction of the smallest risk; None if the loss cannot rate constants."""
+    """Find the constant prediction with the smallest risk.
+
+    The result is None if the loss cannot be computed for constant predictions.
+    """
     data, loss = problem.data, problem.loss
     if is_exactly(loss, AUC_IMPORT_PATH):
         return BestConstant(0.5, RULE_TEXTS["score"], None)
@@ -66,7 +69,7 @@ def find_best_constant(problem: EstimationProblem) -> BestConstant | None:
 
 
 def _constant_predictions(data: Data, response: Response) -> tuple[np.ndarray, list[str]]:
-    """Return the constant predictions that may be best, and a text for each of them."""
+    """Return the constant predictions among which the best is sought, and their descriptions."""
     n_rows = data.n_rows
     if response == "label":
         classes = np.arange(data.n_classes)
@@ -77,7 +80,7 @@ def _constant_predictions(data: Data, response: Response) -> tuple[np.ndarray, l
             np.average(horizon_data.class_codes, weights=horizon_data.sample_weight)
             for horizon_data in data_at_horizons
         ]
-        # These are event probabilities by time interval, the latest interval first.
+        # These are the probabilities of an event in each time interval, the latest interval first.
         interval_probabilities = np.diff([0.0, *event_shares, 1.0])[::-1]
         return np.tile(interval_probabilities, (1, n_rows, 1)), [RULE_TEXTS["curve"]]
     if response == "probability":

@@ -11,7 +11,10 @@ from truerisk.results.records import Count
 
 @frozen(kw_only=True)
 class DifferenceFromBest(Comparison):
-    """Difference of a learner from the best one; older files hold only `mean` and its error."""
+    """Difference in risk between a learner and the best learner of the assessment.
+
+    Older files hold only `mean` and its error.
+    """
 
     schema: ClassVar[str] = ""
     derived: ClassVar[tuple[str, ...]] = (*Comparison.derived, "exceeds_noise")
@@ -24,7 +27,7 @@ class DifferenceFromBest(Comparison):
 
 
 def differences_of(assessment: Any) -> list[DifferenceFromBest]:
-    """Return the difference of each other learner that has a risk from the best learner."""
+    """Return the differences from the best learner, for all other learners that have a risk."""
     other_names = [name for name in assessment.ranking if name != assessment.best]
     names_with_risk = [name for name in other_names if assessment.risks[name].value is not None]
     comparisons = [assessment.difference(name, assessment.best) for name in names_with_risk]

@@ -70,7 +70,9 @@ def read_learners(learners: Any, seed: int = 0) -> NamedLearners:
 
 
 def learner_task(named_learners: NamedLearners, y: Any) -> TaskName:
-    """Return the task of the families; for names of learners, the task that y suggests.
+    """Return the task of the learners, such as classification.
+
+    Learners that are given as estimators determine the task. For names of learners, y suggests it.
 
     Classes are labels, booleans, or whole numbers of few values; pairs are outcomes in time. This
     is the rule of table files.
@@ -103,7 +105,10 @@ def data_for_learners(named_learners: NamedLearners, data: Data) -> Data:
 def build_families(
     named_learners: NamedLearners, data: Data, methods: Iterable[Any] = (None,)
 ) -> Mapping[str, Family]:
-    """Return families by name; known names, or None, become models with grids for the data's size.
+    """Return one family for each learner name.
+
+    Families that the user gave are returned unchanged. For known names, or for the default learners
+    (None), models are made with grids that suit the size of the data.
 
     The grids also suit the smallest training set of the `methods` that compare and test them.
     """
@@ -146,9 +151,8 @@ def build_problems(
     for name, family in families.items():
         weights: dict[str, Any] = {}
         if sample_weight is not None:
-            with prefix_errors(
-                name
-            ):  # The error for a learner that takes no weights contains its name.
+            # If a learner takes no weights, the error message names the learner.
+            with prefix_errors(name):
                 add_weight = fit_params_module().fit_params_with_weight
                 weights = add_weight(family.estimator, sample_weight, {})
         problem = problem_from_data(data, family, fit_params=weights, **shared_arguments)
@@ -203,7 +207,7 @@ def _check_learner_names(names: Sequence[str]) -> None:
 
 
 def _column_layout(X: Any, n_features: int) -> dict[str, Any]:
-    """Return which columns are numbers and which text, as arguments of `models.learner`."""
+    """Return which columns hold numbers and which hold text, as arguments of `models.learner`."""
     if hasattr(X, "tocsr"):
         raise BadData(
             "X is sparse, and the learners of words centre their columns: give X.toarray(), or a "
@@ -241,7 +245,10 @@ ADDRESS_PATTERN = re.compile(r" at 0x[0-9A-Fa-f]+")
 
 
 def sort_names_by_text(families: Mapping[str, Family]) -> list[str]:
-    """Sort learner names by the text of class, parameters and settings of the learners."""
+    """Sort the learners' names by a text that describes each learner.
+
+    The text consists of the learner's class, parameters and settings.
+    """
     text_by_name = {}
     for name, family in families.items():
         estimator_class, params = (
@@ -257,7 +264,9 @@ def sort_names_by_text(families: Mapping[str, Family]) -> list[str]:
 
 
 def ranked_names(risks: Mapping[str, float | None], tie_order: Sequence[str]) -> list[str]:
-    """Sort names by risk, the smallest risk first, missing risks last, ties as in `tie_order`.
+    """Sort the names of learners by risk, the smallest risk first.
+
+    Learners without a risk come last. Learners with equal risks are ordered as in `tie_order`.
 
     >>> ranked_names({"a": 0.2, "b": None, "c": 0.1, "d": 0.1 + 1e-15}, ["d", "c", "b", "a"])
     ['d', 'c', 'a', 'b']

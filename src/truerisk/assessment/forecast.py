@@ -15,12 +15,13 @@ from truerisk.core.formats import prefix_errors
 from truerisk.core.frozen import frozen
 from truerisk.estimation.problem import EstimationProblem
 
-MANY_FITS = 20_000  # number of fits from which the user is told before they are made
+# If more fits are planned, the user is told their number before the fits are made.
+MANY_FITS = 20_000
 
 
 @frozen
 class Forecast:
-    """Numbers of settings, fits and seconds that are expected for one learner."""
+    """Expected cost of assessing one learner: the numbers of settings, fits and seconds."""
 
     learner: str
     settings: int
@@ -34,7 +35,7 @@ def forecast(
     outer: Any,
     learning_curve: Any = None,
 ) -> list[Forecast]:
-    """Count the fits of the plans that will be run, and time a few fits of each plan.
+    """Forecast the fits and the seconds of an assessment by timing a few fits of each plan.
 
     The number of fits is exact. The seconds follow from the pace (`pace.py`) of tuning, of tuning
     inside each outer split, and of testing the setting that was chosen there.
@@ -60,7 +61,7 @@ def planned_fits(
 ) -> tuple[int, int]:
     """Count the fits that all learners need, and the fits of their learning curves."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # `assess` gives the same warnings when it draws the plans.
+        warnings.simplefilter("ignore")  # `assess` will give the same warnings.
         schedule = Schedule.draw(problems, methods, outer)
         curves = planned_curves(learning_curve, problems, schedule).values()
     n_fits = sum(map(schedule.n_fits, problems.values()))
@@ -88,7 +89,7 @@ def _learner_seconds(problem: EstimationProblem, schedule: Schedule) -> float:
 
 
 def _seconds_of_curve(curve: PlannedCurve) -> float:
-    """Forecast the seconds of a learning curve, from the pace of its largest size downwards."""
+    """Forecast the seconds that a learning curve takes, starting with its largest training size."""
     total_seconds, first_pace = 0.0, None
     for training_size in reversed(curve.sizes):
         for plan, n_settings in reversed(curve.learner.plans(training_size)):

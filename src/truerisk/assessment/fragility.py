@@ -18,8 +18,10 @@ from truerisk.results.finding import Finding, sort_by_severity
 WIDE_INTERVAL_SHARE = (
     0.2  # An interval is wide if it covers more than this share of the loss's range.
 )
-RARE_SETTING_SHARE = 1 / 3  # A setting is unstable if it wins a smaller share of the outer splits.
-# These findings concern only the table, and folds that truerisk draws itself.
+# The chosen setting is unstable if a smaller share of the outer splits chooses it.
+RARE_SETTING_SHARE = 1 / 3
+# Findings with these codes are left out here. They concern only the table, and folds that truerisk
+# draws itself.
 OMITTED_FINDING_CODES = ("scaled-outside", "columns-unseen", "few-rows-per-fold")
 
 

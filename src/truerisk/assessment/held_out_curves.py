@@ -16,7 +16,10 @@ from truerisk.validation.outcomes import Event
 
 
 def roc_curve(predictions: OutOfFoldPredictions, problem: EstimationProblem) -> RocCurve | str:
-    """Return the ROC curve of the named class, or of the second of two; or why there is none."""
+    """Return the ROC curve of one class against the others, or a sentence why there is none.
+
+    The class is the one that the user named, or by default the second of two classes.
+    """
     event = Event.from_label(problem.positive, problem.data)
     if event is None:
         n_classes, label = problem.data.n_classes, problem.data.label(1)

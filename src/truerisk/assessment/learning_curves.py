@@ -35,7 +35,7 @@ CHEAP_LEARNERS, ALL_LEARNERS = "cheap", "all"
 
 @frozen(eq=False)
 class PlannedCurve:
-    """Training sizes at which a learner will be measured, and the number of fits required."""
+    """Plan of a learning curve: the training sizes to measure, and the number of fits required."""
 
     learner: LearnerBySize
     sizes: tuple[int, ...]
@@ -43,7 +43,10 @@ class PlannedCurve:
 
     @classmethod
     def from_problem(cls, problem: EstimationProblem, schedule: Schedule) -> PlannedCurve:
-        """Plan a learning curve that the outer folds test, tuned as on all rows."""
+        """Plan a learning curve of a learner that is tuned and tested as in the assessment.
+
+        At each training size the learner is tuned as on all rows, and tested by the outer folds.
+        """
         simple_problem = replace(problem, scores={}, interval=None, step_cache=None)
         learner = LearnerBySize(
             simple_problem, _outer_folds_as_method(schedule, problem), schedule.methods[0]
@@ -57,7 +60,10 @@ class PlannedCurve:
         return cls(learner, sizes, sum(n_fits_by_plan))
 
     def expense_reason(self) -> str | None:
-        """Return why the curve is expensive (an engine makes each fit separately), or None."""
+        """Return why the learning curve is expensive, or None if it is cheap.
+
+        The curve is expensive if an engine makes each fit separately.
+        """
         problem = self.learner.problem
         for training_size in self.sizes:
             for plan, _ in self.learner.plans(training_size):
@@ -70,7 +76,10 @@ class PlannedCurve:
         return None
 
     def measure(self, fit_store: FitStore | None) -> LearningCurve | str:
-        """Measure the learning curve, or return why it fails; warnings were given by the tuning."""
+        """Measure the learning curve, or return a sentence why this fails.
+
+        Warnings are suppressed, because the tuning has already given them.
+        """
         with stage("learning curve"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -80,7 +89,10 @@ class PlannedCurve:
 
 
 def _outer_folds_as_method(schedule: Schedule, problem: EstimationProblem) -> Averaged:
-    """Return the outer splits as a method; the folds that `pairs` drew are reused."""
+    """Return a method that tests a learning curve by the outer splits of the assessment.
+
+    If method `pairs` drew the outer folds, the same folds are reused.
+    """
     method = subsampleable_method(schedule.nested_method.outer_method)
     outer_plan = schedule.nested_plan.part_named("outer")
     if not schedule.nested_method.shares_folds or outer_plan.repeat.any():
@@ -118,7 +130,10 @@ def _requested_learner_names(requested_learners: Any, names: Sequence[str]) -> t
 def planned_curves(
     requested_learners: Any, problems: Mapping[str, EstimationProblem], schedule: Schedule
 ) -> dict[str, PlannedCurve | str]:
-    """Plan the curve of each requested learner; "cheap" gives the reason for skipping one."""
+    """Plan the learning curve of each requested learner.
+
+    If "cheap" curves are requested, a learner may be skipped; the result then holds the reason.
+    """
     if requested_learners is None:
         return {}
     curves_by_learner: dict[str, PlannedCurve | str] = {}

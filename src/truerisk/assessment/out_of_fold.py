@@ -19,7 +19,9 @@ NO_PROBABILITIES_OR_SCORES = "the model gives neither probabilities nor decision
 
 @frozen(eq=False)
 class OutOfFoldPredictions:
-    """One prediction per row of `rows`, by the model of an outer split that had not seen it.
+    """Held-out predictions of the outer splits, one for each row in `rows`.
+
+    The prediction for a row is made by the model of an outer split that had not seen the row.
 
     `split_numbers` holds the number of this split. `values` are class probabilities (a column per
     class) or decision values of the second class, as `response` says. Rows that were tested more
@@ -40,7 +42,10 @@ class OutOfFoldPredictions:
 def predict_out_of_fold(
     problem: EstimationProblem, computation: Computation, fit_store: FitStore | None = None
 ) -> OutOfFoldPredictions | str:
-    """Fit each outer split's winner again and keep its probabilities, or decision values.
+    """Predict the held-out rows of each outer split by the setting that was chosen there.
+
+    The chosen setting of each split is fitted again, and its probabilities or decision values are
+    kept.
 
     The models are those that were tested: same rows, same settings, same seeds. Predictions of a
     model for rows that it saw, which bootstrap methods also request, are left out. If there are no
@@ -62,9 +67,10 @@ def predict_out_of_fold(
         winner_predictions = problem.create_refit_asking(fit_store).answers(
             plan, problem.most_informative_request, candidates
         )
-    except NoEngine as refusal:  # The user named an engine, so no other engine takes its place.
+    except NoEngine as refusal:
+        # The engine that the user named cannot predict these, and no other engine replaces it.
         return str(refusal)
-    except (FitFailed, Refusal):  # The fitted model cannot give such predictions.
+    except (FitFailed, Refusal):  # The model gives no probabilities and no scores.
         return NO_PROBABILITIES_OR_SCORES
     if not (winner_predictions.answered.all() and np.isfinite(winner_predictions.values).all()):
         return NO_PROBABILITIES_OR_SCORES
@@ -72,7 +78,10 @@ def predict_out_of_fold(
 
 
 def needs_refits(problem: EstimationProblem) -> bool:
-    """Return True if winners must be fitted again, since no loss requested their probabilities."""
+    """Return True if the outer splits' chosen settings must be fitted again.
+
+    This is necessary if no loss has requested the probabilities that these models predict.
+    """
     if problem.data.task != "classification" or problem.most_informative_request is None:
         return False
     return problem.most_informative_request.response not in map(

@@ -31,14 +31,18 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.estimation.problem import EstimationProblem
 from truerisk.plan.plan import Plan
 
-ENOUGH_SECONDS = 0.25  # A timing of more seconds is not repeated with more fits.
-# One timing of more seconds is enough if an earlier plan showed the work that is done once.
+# A timing that takes at least this many seconds is not repeated with more fits.
+ENOUGH_SECONDS = 0.25
+# If an earlier plan has shown how much work is done once, a single timing is enough if it takes at
+# least this many seconds.
 ENOUGH_SECONDS_LATER = 0.02
-LONG_TIMING_SECONDS = 2.0  # A timing of more seconds is not repeated to exclude imports.
-LONG_FIT_SECONDS = 10.0  # A fit of more seconds is not timed again for the next plan.
-MIN_SINGLE_FITS = (
-    3  # number of single fits (cheap, medium, expensive) if settings are fitted separately
-)
+# A timing that takes at least this many seconds is not repeated to exclude imports.
+LONG_TIMING_SECONDS = 2.0
+# If a fit takes at least this many seconds, fits of the next plan are not timed.
+LONG_FIT_SECONDS = 10.0
+# If settings are fitted separately, at least this many fits are timed: a cheap, a medium and an
+# expensive one.
+MIN_SINGLE_FITS = 3
 N_FITS_FACTOR = 4  # factor by which the number of timed fits grows from one timing to the next
 
 TimingFunction = Callable[[int], float]
@@ -47,7 +51,7 @@ TimingFunction = Callable[[int], float]
 
 @frozen
 class Pace:
-    """Seconds that an engine spends once per plan, and seconds that it spends on each fit."""
+    """Time that an engine needs: seconds once per plan, and further seconds for each fit."""
 
     engine: str
     seconds_once: float
@@ -59,7 +63,10 @@ class Pace:
         return self.seconds_once + self.seconds_each * n_fits
 
     def scale_to_rows(self, rows: float) -> Pace:
-        """Return the pace of fits that see this number of rows."""
+        """Return the pace of fits that are trained on the given number of rows.
+
+        The seconds are assumed to grow with the square of the number of rows.
+        """
         growth = (rows / self.rows) ** 2
         return replace(
             self,
@@ -70,7 +77,7 @@ class Pace:
 
     @property
     def once_share(self) -> float:
-        """Share of the work that is done once in the seconds of a plan with a single fit."""
+        """Share of a single-fit plan's seconds that goes into work done once per plan."""
         return (
             self.seconds_once / (self.seconds_once + self.seconds_each)
             if self.seconds_once
@@ -86,7 +93,9 @@ def measure_pace(
     earlier_pace: Pace | None = None,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Pace:
-    """Measure the pace of a plan's fits, each with all settings, or with one if `is_winners_only`.
+    """Measure the pace of a plan: the seconds spent once, and the seconds of each fit.
+
+    Each fit includes all settings, or only one setting if `is_winners_only` is True.
 
     `earlier_pace` is the pace of an earlier plan. If one fit is long, the work that is done once is
     assumed to have the same share as there. If it is very long, `earlier_pace` itself is used; for
@@ -152,7 +161,7 @@ def measure_pace(
 def mean_seconds(
     time_fits: TimingFunction, max_fits: int, min_fits: int, enough_seconds: float = ENOUGH_SECONDS
 ) -> float:
-    """Return the mean seconds of one of `max_fits` fits that share no work.
+    """Return the mean seconds per fit of fits that share no work; time at most `max_fits` fits.
 
     The mean is over as many fits as can be timed quickly.
 
@@ -176,10 +185,12 @@ def seconds_once_and_each(
     *,
     is_first: bool = True,
 ) -> tuple[float, float]:
-    """Return the seconds that are spent once, and the seconds of each of `max_fits` fits.
+    """Return the seconds that are spent once per plan, and the seconds of each fit.
 
-    They come from the two largest numbers of fits that can be timed quickly. If the share of the
-    work that is done once is known (`once_share`), a timing of one fit is enough, unless it is
+    A single timing has at most `max_fits` fits.
+
+    The values come from the two largest numbers of fits that can be timed quickly. If the share of
+    the work that is done once is known (`once_share`), a timing of one fit is enough, unless it is
     short. A timing that `is_first` in the process includes imports and filling caches.
 
     >>> seconds_once_and_each(lambda n: 5.0 + 2.0 * n, 1000)
@@ -188,7 +199,7 @@ def seconds_once_and_each(
     n_fits, seconds = 1, time_fits(1)
     enough_seconds = (
         ENOUGH_SECONDS if is_first else ENOUGH_SECONDS_LATER
-    )  # A known `once_share` includes the overhead of a call.
+    )  # `once_share` already includes the overhead of a call.
     if seconds < (LONG_TIMING_SECONDS if is_first and once_share is not None else enough_seconds):
         seconds = time_fits(1)  # The second timing excludes imports and first use of caches.
     if once_share is not None and seconds >= enough_seconds:
@@ -212,7 +223,9 @@ def _time_fits(
     candidates: np.ndarray | None,
     clock: Callable[[], float],
 ) -> float:
-    """Return the seconds of these fits, each with its candidate, or with all candidates if None.
+    """Return the total seconds that the given fits take.
+
+    `candidates` names the candidate of each fit. If it is None, each fit includes all candidates.
 
     A fit that is listed several times, each time with another candidate, is made as often.
     """
@@ -231,7 +244,9 @@ def _time_fits(
 
 
 def _evenly_spaced_indices(n: int, index_limit: int) -> np.ndarray:
-    """Return n evenly spaced ascending indices below `index_limit`; they repeat if n is larger.
+    """Return n ascending, evenly spaced indices below `index_limit`.
+
+    Indices are repeated if n is larger than `index_limit`.
 
     >>> (
     ...     _evenly_spaced_indices(1, 10).tolist(),
@@ -244,7 +259,7 @@ def _evenly_spaced_indices(n: int, index_limit: int) -> np.ndarray:
 
 
 def _shares_no_work(engine: Engine, problem: EstimationProblem) -> bool:
-    """Return True if the engine does no work for several fits at once."""
+    """Return True if the engine makes each fit separately, so that fits share no work."""
     if isinstance(engine, Generic | OneFit):
         return True
     if not isinstance(engine, OnePass):
@@ -253,6 +268,9 @@ def _shares_no_work(engine: Engine, problem: EstimationProblem) -> bool:
 
 
 def _n_workers(problem: EstimationProblem, engine: Engine) -> int:
-    """Return the number of workers that share the fits; a one-pass engine runs in this process."""
+    """Return the number of workers among which the fits are divided.
+
+    It is 1 for a one-pass engine, which runs in this process.
+    """
     shares_fits = isinstance(engine, Generic | OneFit)
     return (count_workers(problem.executor) or 1) if shares_fits else 1

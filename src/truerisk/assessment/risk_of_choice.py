@@ -24,14 +24,17 @@ def risk_of_choice(
     problem: EstimationProblem,
     testing_method: Procedure,
 ) -> RiskEstimate | None:
-    """Return the risk of choosing the learner and setting of the smallest inner risk, then fitting.
+    """Return the risk of choosing among all learners and their settings.
 
-    It needs no further fit: every learner was tuned inside the same outer splits, so in each split
-    the predictions of the learner with the smallest inner risk are taken (of equal learners, the
-    first in `tie_order`). The same holds for every test set of the outer method: the fit on all
-    rows, which .632+ also requests, is that of the learner with the smallest inner risk on all
-    rows. The result is None if a learner lacks a prediction, or if no inner risk is known for a
-    test set.
+    The tested procedure chooses the learner and the setting with the smallest inner risk, and then
+    fits it.
+
+    The estimate of this risk needs no further fit: every learner was tuned inside the same outer
+    splits, so in each split the predictions of the learner with the smallest inner risk are taken
+    (of equal learners, the first in `tie_order`). The same holds for every test set of the outer
+    method: the fit on all rows, which .632+ also requests, is that of the learner with the smallest
+    inner risk on all rows. The result is None if a learner lacks a prediction, or if no inner risk
+    is known for a test set.
     """
     tuned_learners, predictions_by_learner, inner_risks, left_two_out_predictions = [], [], [], []
     for name in tie_order:
@@ -47,7 +50,7 @@ def risk_of_choice(
     inner_risk_table = np.array(inner_risks)
     inner_risk_table[np.isnan(inner_risk_table)] = (
         np.inf
-    )  # A learner whose inner fit failed cannot be chosen here.
+    )  # A learner whose inner fit failed cannot be chosen in this split.
     if np.isinf(inner_risk_table).all(axis=0).any():
         return None
     minimum_rule, unknown_std_errors = Minimum(), np.full(len(tuned_learners), np.nan)
@@ -68,7 +71,7 @@ def risk_of_choice(
     # If an engine refused several learners, the reason for the first learner is kept.
     for learner in reversed(tuned_learners):
         refusals |= learner.risk.refusals
-    # These fields describe all learners, which took part in the choice.
+    # These fields describe all learners, because all of them took part in the choice.
     common_fields: dict[str, Any] = {
         "params": {},
         "answered": None,

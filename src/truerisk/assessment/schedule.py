@@ -37,7 +37,10 @@ def method_name_by_size(n_rows: int) -> str:
 
 @frozen(eq=False)
 class Schedule:
-    """Methods that compare settings, of which the first tunes, and the method that tests them."""
+    """Resampling methods of an assessment, and their plans.
+
+    `methods` compare the settings, and the first of them tunes. `nested_method` tests the tuning.
+    """
 
     methods: tuple[Method, ...]
     plans: tuple[Plan, ...]
@@ -48,7 +51,9 @@ class Schedule:
     def draw(
         cls, problems: Mapping[str, EstimationProblem], methods: Sequence[Any] | None, outer: Any
     ) -> Schedule:
-        """Check the methods and draw their plans; several learners are compared inside, too.
+        """Check the methods and draw a plan for each of them.
+
+        Several learners are compared inside the outer splits, too.
 
         None stands for the default method for this number of rows.
         """
@@ -71,7 +76,8 @@ class Schedule:
             problem.interval,
             compare=has_several_learners,
         )
-        # The plans are drawn without an interval, since they already hold the fits that it needs.
+        # No interval is requested here, since the plans already hold the fits that an interval
+        # needs.
         plain_problem = replace(problem, interval=None)
         *plans, nested_plan = (
             draw_plan(plain_problem, method)[2] for method in (*chosen_methods, nested)
@@ -81,7 +87,7 @@ class Schedule:
     def tune(
         self, problem: EstimationProblem, fit_counter: FitCounter, fit_store: FitStore | None
     ) -> list[Computation]:
-        """Compute the risk of every setting on all rows, once by each of the methods."""
+        """Estimate the risk of every setting from all rows, once by each method of the schedule."""
         computations = []
         for method, plan in zip(self.methods, self.plans, strict=True):
             problem_to_tune = tuning_problem(replace(problem, interval=None, tuning_method=method))
@@ -92,7 +98,7 @@ class Schedule:
         return computations
 
     def with_methods(self, problem: EstimationProblem) -> EstimationProblem:
-        """Return the problem with its methods, and with intervals that suit the test splits."""
+        """Return the problem with this schedule's methods, and intervals for the test splits."""
         problem = replace(
             problem,
             tuning_method=self.methods[0],
@@ -102,7 +108,7 @@ class Schedule:
         return choose_intervals(problem, self.nested_method, self.nested_plan)
 
     def n_fits(self, problem: EstimationProblem) -> int:
-        """Count the fits that a learner needs, with the fit of the apparent risk.
+        """Count all fits for the assessment of a learner, including the fit for the apparent risk.
 
         If its probabilities are requested apart from its labels, the outer winners are fitted
         twice. A learner that searches inside its fit is fitted once more, for the score that it

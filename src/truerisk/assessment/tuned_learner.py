@@ -94,12 +94,16 @@ class TunedLearner(Record):
 
     @property
     def tuned(self) -> bool:
-        """True if anything was chosen, among the settings or inside the learner's own fit."""
+        """True if the learner was tuned, either among its settings or inside its own fit."""
         return self.no_selected != sentences.NO_SELECTION_TEXT
 
     @property
     def claim_text(self) -> str:
-        """Description of a `selected` that the learner reports of itself, or why there is none."""
+        """Description of the `selected` value if the learner itself reports this value.
+
+        If there is no `selected` value, the text says why. The text is empty if the value comes
+        from the learner's risk curve.
+        """
         claim = self.selected
         if claim is None:
             return formats.escape_and_truncate(self.no_selected or "", 200)
@@ -110,7 +114,7 @@ class TunedLearner(Record):
 
     @property
     def out_of_fold(self) -> OutOfFoldPredictions | None:
-        """Probabilities (or scores) of the rows that the outer splits tested; None without any."""
+        """Probabilities (or scores) predicted in the outer splits for held-out rows, or None."""
         return self.held_out if isinstance(self.held_out, OutOfFoldPredictions) else None
 
     @cached_property
@@ -228,7 +232,7 @@ def assess_learner(
     )
     if has_inner_tuning:
         selected_or_reason = load_part_of_search("claim-of-model")(problem, curve[0])
-    # These models were fitted before, and gave their warnings then.
+    # The same models were fitted before, so their warnings have already been given.
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         held_out = predict_out_of_fold(problem, computation, fit_store)
@@ -274,7 +278,10 @@ def add_learning_curve(
 
 
 def _curves_by_method(curves: Sequence[RiskCurve]) -> dict[str, RiskCurve]:
-    """Map the name of each method to its risk curve; a repeated name gets a number."""
+    """Map the name of each method to the risk curve that the method computed.
+
+    If a name is repeated, a number is appended, as in "5-fold (2)".
+    """
     curves_by_name: dict[str, RiskCurve] = {}
     for curve in curves:
         name = curve.common.method

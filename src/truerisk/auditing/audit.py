@@ -181,7 +181,10 @@ def audit(
 
 
 def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit:
-    """Audit a search with options that may include an order of rows that X does not show."""
+    """Audit a search with the given options.
+
+    The options may include an order of the rows that X itself does not show.
+    """
     level, outer, run_options = audit_options.level, audit_options.outer, audit_options.run_options
     check_known("an audit has no level", level, LEVELS, "It has")
     check_level("confidence_level", run_options["confidence_level"])
@@ -257,7 +260,10 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
 def _take_columns(
     search: Any, X: Any, run_options: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Replace names of columns by their values; drop them from X unless the search used them."""
+    """Replace column names in the options by the columns' values, and drop these columns from X.
+
+    A column stays in X if the search used it.
+    """
     fit_params = run_options["fit_params"]
     if fit_params is not None and not isinstance(fit_params, Mapping):
         raise BadArgument(
@@ -316,7 +322,10 @@ def _correct_and_check(
 
 
 def _splits_of_search(claim: Claim, data: Data, level: str) -> Plan | None:
-    """Return the search's splits, or None if they are unknown and the audit level needs none."""
+    """Return the search's own splits, or None if they are unknown.
+
+    Level "bbc" needs the splits, so it raises Refusal instead.
+    """
     try:
         return claim.plan(data)
     except Refusal:
@@ -411,7 +420,10 @@ class AuditCheck:
         self.slow = options.get("level", DEFAULT_LEVEL) != "scores"
 
     def check_function(self, report: Any) -> str | None:
-        """Return the conclusion with all findings except notes, or None without such findings."""
+        """Return the audit's conclusion and findings as a text, or None if there are no findings.
+
+        Findings with severity "note" do not count.
+        """
         X, y = report.X_train, report.y_train
         if X is None or y is None:
             raise _not_applicable_error("the report holds no training rows to audit the search on.")

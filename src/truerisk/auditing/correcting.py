@@ -42,7 +42,7 @@ from truerisk.search.repeat import estimate_pairs_risk, repeat_search
 
 @frozen(eq=False)
 class CorrectedRisk:
-    """Result of correcting a search's claim: `honest_risk`, or the `reason` why it is None.
+    """Corrected risk of a search: `honest_risk`, or the `reason` why there is none.
 
     If the search's splits put related rows into training and test sets, `choice_risk` is the claim
     corrected for the choice alone, and `mixed_kind` says which kind of rows. `choice_risk` is None
@@ -80,7 +80,9 @@ def correct_claim(
     plan: Plan | None,
     audit_options: AuditOptions,
 ) -> CorrectedRisk:
-    """Compute the honest risk at an audit level, with related rows apart if the search mixes them.
+    """Compute the honest risk of a search at the requested audit level.
+
+    If the search's splits mix related rows, the risk is computed with related rows kept apart.
 
     Relations that the user has specified (times, places, groups) are respected in any case. Dates
     by which a frame is sorted are respected only if the risk becomes much larger. Numbers that may
@@ -117,8 +119,8 @@ def correct_claim(
         if not mixed_rows.is_given_by_user and not (related_row_findings and mixed_rows.has_times):
             mixed_rows = None
         elif level == "pairs" and not isinstance(separated_rows_risk, str):
-            # The losses that the search compared must not choose the setting for a test set.
-            # The search trained models on the test set, so the choice would be optimistic.
+            # The setting for a test set must not be chosen by the losses of the search: its models
+            # were trained on this test set, so the choice would be optimistic.
             separated_rows_risk = _estimate_or_reason(partial(test_nested, mixed_rows))
             related_row_findings = list(
                 findings_on_related_rows(mixed_rows, separated_rows_risk, claim, scale)
@@ -144,7 +146,7 @@ def correct_claim(
 def _replay_and_compare(
     claim: Claim, scale: ScoreScale, problem: EstimationProblem, plan: Plan, level: str
 ) -> tuple[ReplayedSearch | None, list[Finding]]:
-    """Replay the search on its own splits, and return findings if the scores differ.
+    """Replay the search on its own splits, and return findings if its scores are not reproduced.
 
     At level "pairs" the replay may be None: it serves as a check, and saves fits. The bootstrap of
     level "bbc" needs it.
@@ -183,18 +185,18 @@ def _test_nested(
 
 
 def _mixes_related_rows(outer: Any, mixed_rows: MixedSplits, problem: EstimationProblem) -> bool:
-    """Return True if the requested outer splits mix related rows, as the search's splits do."""
+    """Return True if the requested outer splits put related rows into training and test sets."""
     data = mixed_rows.data
     return find_mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
 
 
-MIN_RELATIVE_INCREASE = 0.1  # A smaller relative increase of the risk is no finding.
+MIN_RELATIVE_INCREASE = 0.1  # A smaller relative increase of the risk is not reported.
 MIN_INCREASE_IN_STD_ERRORS = (
     2.0  # An increase of the risk within this many standard errors may be chance.
 )
-MIN_STD_ERRORS_FOR_GUESSED_TIMES = (
-    4.0  # This number of standard errors applies if times are guessed and neighbours differ.
-)
+# If times are guessed and neighbouring rows differ, an increase of the risk within this many
+# standard errors may be chance.
+MIN_STD_ERRORS_FOR_GUESSED_TIMES = 4.0
 
 SINGLE_CHOICE_NOTE = (
     "tested is the setting that the search chose on all rows: the choice is not corrected for. "
@@ -204,7 +206,7 @@ SINGLE_CHOICE_NOTE = (
 
 @frozen(eq=False)
 class ChoiceWithoutTestRows(Method):
-    """Method with the splits of `outer`, each tested with a setting chosen without its test rows.
+    """Method that tests, in each split of `outer`, a setting chosen without that split's test rows.
 
     The setting with the smallest loss in `replayed_search` is chosen. The search compared its
     settings with splits of its own, which mix related rows: only the choice is based on them. It is
@@ -256,11 +258,14 @@ class ChoiceWithoutTestRows(Method):
         return list(self.outer.reduce(answers, data, loss, terms))
 
     def _choose_setting(self, test_rows: np.ndarray) -> int:
-        """Return the setting with the smallest loss on all other rows; in ties the search's own."""
+        """Return the setting with the smallest loss on all rows except `test_rows`.
+
+        If several settings are tied, the search's own choice is preferred.
+        """
         if self.replayed_search is None:
             return self.best_candidate
         risks = self.replayed_search.risks_without_rows(test_rows, self.data)
-        # Without these rows no test set of the search has both classes.
+        # All risks are NaN if, without these rows, no test set of the search has both classes.
         if np.isnan(risks).all():
             return self.best_candidate
         is_smallest = are_tied(risks, np.nanmin(risks))

@@ -102,7 +102,10 @@ def _build_mixed_splits(
     *,
     by_user: bool = True,
 ) -> MixedSplits | None:
-    """Return the `MixedSplits` with a method that respects all known relations; None for 0 rows."""
+    """Build the `MixedSplits` for a relation, or return None if no rows are mixed.
+
+    Its recommended method respects all known relations between rows.
+    """
     if not n_rows:
         return None
     n_folds = min(max(plan.n_questions, 2), MAX_FOLDS)
@@ -122,18 +125,19 @@ MIN_SHARE_OF_DISTINCT_NUMBERS = (
     0.95  # Numbers may be times only if at least this share of them is distinct.
 )
 MIN_SHARE_OF_EQUAL_STEPS = (
-    0.5  # Numbers may be times only if at least this share of their steps is equal.
+    0.5  # Numbers may be times only if at least this share of the steps between rows is equal.
 )
 MIN_ROWS_FOR_SIMILARITY = 20  # Fewer rows cannot show whether neighbouring rows have similar y.
 MIN_SIMILARITY_IN_STD_ERRORS = (
     3.0  # Neighbouring rows are similar if the statistic exceeds this many standard errors.
 )
-N_ROWS_EXAMINED_FIRST = 50  # If this many first rows are unsorted, the others are not examined.
+# A column whose first rows (this many) are not sorted is not examined further.
+N_ROWS_EXAMINED_FIRST = 50
 
 
 @frozen(eq=False)
 class OrderOfRows:
-    """A number for each row that gives the order of rows, and the column that holds the numbers.
+    """Order of the rows: one number per row, and the column that holds these numbers.
 
     `has_times` is True if type or name show that the numbers are times. Otherwise they only say
     that the table is sorted by them.
@@ -173,7 +177,9 @@ def order_of_table(data: Data) -> OrderOfRows | None:
 
 
 def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> OrderOfRows | None:
-    """Return the first sorted column: dates, else numbers named like a time, else other numbers.
+    """Return the order of the rows that a sorted column shows, or None.
+
+    Dates are preferred, then numbers in a column named like a time, then other numbers.
 
     Numbers are considered only if they increase in equal steps, and if y is similar for
     neighbouring rows: otherwise a model that fails for unseen numbers would be no sign of time.
@@ -186,7 +192,7 @@ def order_of_columns(columns: Iterable[tuple[str, Any]], y: np.ndarray) -> Order
     for column_label, column in columns:
         dates = parse_dates(column)
         if dates is not None:
-            # Dates may also fall, with the newest date in the first row.
+            # Dates may also be sorted from the newest to the oldest.
             if _is_sorted(dates) or _is_sorted(dates[::-1]):
                 return OrderOfRows(dates, column_label, True)
             continue
@@ -236,7 +242,7 @@ def are_neighbours_alike(y: np.ndarray) -> bool:
 
 
 def _candidate_columns(X: Any) -> Iterator[tuple[str, Any]]:
-    """Return the columns of a numeric array whose first rows are sorted, with their names."""
+    """Return name and values of each column of a numeric array that is sorted in the first rows."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind not in "iuf":
         return iter(())
     first_rows = X[:N_ROWS_EXAMINED_FIRST]

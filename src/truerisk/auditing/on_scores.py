@@ -26,7 +26,10 @@ SHARE_PARAMETER_SUFFIXES = ("ratio", "subsample", "max_samples", "max_features")
 
 
 def score_findings(claim: Claim, scale: ScoreScale, error_score: Any) -> list[Finding]:
-    """Return findings on failed fits, the choice, its bias, edges of the grid, flat risk curves."""
+    """Return the findings that follow from the scores of a search alone.
+
+    They concern failed fits, the choice and its bias, edges of the grid, and flat risk curves.
+    """
     return [
         *claim.findings,
         *_failed_fit_findings(claim, error_score),

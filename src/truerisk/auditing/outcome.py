@@ -48,7 +48,9 @@ FiniteNumber = Annotated[float, FINITE_RANGE]
 
 @frozen
 class DeclaredOutcome(ResultOnScale, Record):
-    """A value computed from the search's own scores; without rows it has no interval.
+    """Value of a risk or score that was computed from the search's own scores.
+
+    Without rows the value has no interval.
 
     `value` and `perfect` refer to the score of the search, as in `RiskEstimate`.
     """
@@ -179,7 +181,10 @@ class Audit(ResultWithBounds, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Name of an invalid field in a record read from a file and its requirement, or None."""
+        """Name of an invalid field and its requirement, or None if all fields are valid.
+
+        Records that were read from a file are checked by this property.
+        """
         n_settings = len(self.settings)
         if self.settings and self.chosen >= n_settings:
             return "chosen", "the number of a setting"
@@ -216,7 +221,7 @@ class Audit(ResultWithBounds, Record):
         return tuple(finding.code for finding in self.findings)
 
     def rows(self) -> list[list[str]]:
-        """Return the claimed and the honest risk as cells: name, value, interval, method.
+        """Return the table of the claimed and the honest risk: name, value, interval and method.
 
         Returns
         -------

@@ -41,7 +41,7 @@ from truerisk.results.results import RiskCurve, RiskEstimate, to_estimate
 from truerisk.search.claim import Claim, ScoreScale
 
 EXACT_TOLERANCE = 1e-7  # Relative difference of scores that another order of summation may cause.
-# Relative difference of scores between solutions that stopped at different iterations.
+# Scores may differ by this share if a solver stops at another iteration.
 ITERATIVE_TOLERANCE = 0.02
 
 
@@ -71,12 +71,15 @@ class ReplayedSearch:
         return self.auc_predictions is not None or len(self.losses) > 0
 
     def risks_without_rows(self, excluded_rows: np.ndarray, data: Data | None) -> np.ndarray:
-        """Return each candidate's risk on all rows except `excluded_rows`, NaN if it has none."""
+        """Return the risk of each candidate on all rows except `excluded_rows`.
+
+        The risk is NaN for a candidate that has none on the remaining rows.
+        """
         if self.auc_predictions is None:
             is_included_row = ~np.isin(self.rows, excluded_rows)
             risks: np.ndarray = self.losses[:, is_included_row] @ self.weights[is_included_row]
             return risks
-        assert data is not None  # The classes of the data are needed for ranks.
+        assert data is not None  # The AUC is computed from the classes in `data`.
         rows, _ = self.auc_predictions.plan.positions
         test_slices = [
             slice(start, stop) for start, stop in pairwise(self.auc_predictions.plan.test_offsets)
@@ -91,7 +94,10 @@ class ReplayedSearch:
 
 
 def refuse_bootstrap(scale: ScoreScale) -> None:
-    """Raise Refusal if the score is no mean over rows: the bootstrap correction draws rows."""
+    """Raise Refusal if the score of the search is unsuitable for the bootstrap correction.
+
+    The correction draws rows, so the score must be a mean over rows, or the AUC.
+    """
     if not scale.is_mean_over_rows and scale.risk_name != "auc":
         raise Refusal(
             f"'{scale.risk_name}' is no mean over rows, and the bootstrap bias correction draws "
@@ -134,7 +140,7 @@ def replay_search(
 
 
 def _replay_from_stored_curve(curve: RiskCurve) -> ReplayedSearch:
-    """Return the out-of-fold losses that a search of this package has stored, without any fit."""
+    """Return the out-of-fold losses that a search of this package has stored; make no fits."""
     assert curve.evaluation is not None
     tested_risks = curve.evaluation.tested
     rows = tested_risks[0].loss_rows
@@ -270,7 +276,7 @@ def bootstrap_corrected_risk(
 def _reason_for_no_interval(
     correction: BiasCorrectedRisk, problem: EstimationProblem, are_rows_ordered: bool
 ) -> str | None:
-    """Return why percentiles of the bootstrap samples are no valid interval, or None if valid."""
+    """Return why the bootstrap percentiles are no valid interval, or None if they are valid."""
     if are_rows_ordered and problem.data.time is None:
         return ORDERED_SPLITS_REASON
     n_replicates, fewest_replicates = (
@@ -326,7 +332,10 @@ def _scores_agree(claim: Claim, scale: ScoreScale, replayed_search: ReplayedSear
 def _largest_difference(
     claim: Claim, scale: ScoreScale, replayed_search: ReplayedSearch
 ) -> tuple[float, float, str]:
-    """Return the largest difference of stored and replayed scores, the scores' size and kind."""
+    """Return the largest difference between the stored and the replayed scores.
+
+    Also return the size of the scores and the kind of the scores.
+    """
     means = replayed_search.split_risks.mean(axis=1)
     if claim.scores is None:
         stored_scores, replayed_scores = (

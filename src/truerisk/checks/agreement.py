@@ -29,33 +29,40 @@ from truerisk.core.frozen import frozen
 
 MIN_CHECKED_ROWS = 30
 ALL_ROWS = slice(None)
-CRITICAL_Z = 3.3  # One of 2,000 random orders of the rows has a larger z.
-LEAST_CORRELATION = 0.1  # smallest correlation at lag one that is reported
+CRITICAL_Z = 3.3  # Only one in 2,000 random orders of the rows has a larger z statistic.
+LEAST_CORRELATION = 0.1  # smallest correlation of y between consecutive rows that is reported
 MIN_EXCESS_PAIRS = (
     5  # An order is reported if at least this many pairs of rows agree beyond chance.
 )
 # Numbers count as sorted if this share of the steps between rows has the same direction.
 MIN_SORTED_STEP_SHARE = 0.9
-HALF_WINDOW = 10  # rows on each side in the moving average, fewer in tables below 200 rows
-N_NEAREST = 8  # number of nearest rows whose mean outcome predicts y
+# number of rows on each side of a moving average; it is smaller in tables with fewer than 200 rows
+HALF_WINDOW = 10
+N_NEAREST = 8  # y of a row is predicted by the mean outcome of this many nearest rows.
 EQUAL_STEPS_SHARE = (
     0.5  # In a column that counts the rows, at least this share of the steps is equal.
 )
 RISING_STEPS_SHARE = 0.95  # smallest share of rising steps in a column that counts the rows
-# Steps count as equal up to this share of a step, since a counter may be scaled and stored in
-# single precision.
+# Steps that differ by at most this share of a step count as equal, because a counter may be scaled
+# and stored in single precision.
 STEP_TOLERANCE = 1e-3
 
 
 @frozen(eq=False)
 class Outcome:
-    """Outcomes y of the rows: class codes, or standardized ranks with one column per target."""
+    """Outcomes y of the rows, in a form from which their agreement can be computed.
+
+    They are class codes, or standardized ranks with one column per target.
+    """
 
     values: np.ndarray
     is_categorical: bool
 
     def take(self, rows: Any) -> Outcome:
-        """Return the outcomes of a subset of the rows, with targets ranked within it."""
+        """Return the outcomes of a subset of the rows.
+
+        Ranks are computed anew within the subset.
+        """
         if self.is_categorical:
             return Outcome(self.values[rows], is_categorical=True)
         return Outcome(_standardized_ranks(self.values[rows]), is_categorical=False)
@@ -78,7 +85,9 @@ class Outcome:
 
     @property
     def variance(self) -> float:
-        r"""Variance of the agreement in y of a random pair of rows, used for consecutive pairs.
+        r"""Variance of the agreement in y between the two rows of a random pair.
+
+        It is also used for pairs of consecutive rows.
 
         For classes it is :math:`(s_2 + s_2^2 - 2 s_3)/(1 - s_2)^2` with
         :math:`s_m = \sum_c p_c^m` (join counts); for one column of ranks it is 1.
@@ -146,7 +155,9 @@ def mean_ranks(values: np.ndarray) -> np.ndarray:
 
 @frozen
 class LagOneCorrelation:
-    """Correlation of y at lag one, before and after subtracting what columns of X predict.
+    """Correlation of y between consecutive rows (lag one).
+
+    It is computed before and after subtracting from y what columns of X predict.
 
     Parameters
     ----------
@@ -263,7 +274,7 @@ def find_ordered_columns(X: np.ndarray) -> np.ndarray:
 
 
 def correlation_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, float]:
-    r"""Return the lag-one correlation of the residuals of y given X, and its bound by chance.
+    r"""Return the lag-one correlation of the residuals of y given X, and its critical value.
 
     The residual of row i is :math:`r_i = y_i - \frac1k \sum_{j \in N_i} y_j`, with the k rows
     :math:`N_i` nearest in X that are more than h rows away in the table, minus the moving average
@@ -284,7 +295,7 @@ def correlation_given_columns(X: np.ndarray, outcome: Outcome) -> tuple[float, f
     residuals = _detrend(outcome_columns - outcome_columns[nearest_rows].mean(axis=1), half_window)
     detrended_outcomes = _detrend(outcome_columns, half_window)
     if (detrended_outcomes**2).sum() < (residuals**2).sum():
-        # The columns of X predict nothing, so y minus its moving average is used instead.
+        # The columns of X predict nothing, so y minus its moving average replaces the residuals.
         residuals = detrended_outcomes
     sum_of_squares = float((residuals**2).sum())
     if sum_of_squares == 0:

@@ -15,7 +15,7 @@ from truerisk.data.data import Data
 from truerisk.data.rows import codes_of_cells, column_arrays, column_names, n_columns, n_rows
 from truerisk.results.finding import Finding
 
-MAX_TABLE_CELLS = 20_000_000  # largest number of cells for which columns are checked
+MAX_TABLE_CELLS = 20_000_000  # Columns of a table with more cells are not checked.
 
 
 @frozen(eq=False)
@@ -111,7 +111,9 @@ def find_target_leaks(data: Data, columns: ColumnView) -> Iterator[Finding]:
 
 
 def _class_determining_columns(data: Data, columns: ColumnView) -> list[str]:
-    """Return the names of columns by which sorted rows (almost) separate into their classes.
+    """Return the names of the columns that (almost) determine the class of every row.
+
+    A column does so if the rows, sorted by it, (almost) separate into their classes.
 
     A column with few distinct values also counts if each value belongs to one class.
     """
@@ -146,7 +148,7 @@ def _class_determining_columns(data: Data, columns: ColumnView) -> list[str]:
 
 
 def _count_minority_rows(value_codes: np.ndarray, data: Data) -> int:
-    """Count the rows outside the most frequent class among rows with the same cell in a column."""
+    """Count the rows that do not belong to the most frequent class of their value in a column."""
     assert data.codes is not None
     rows_by_value_and_class = np.zeros((int(value_codes.max()) + 1, data.n_classes), dtype=np.int64)
     np.add.at(rows_by_value_and_class, (value_codes, data.codes), 1)
@@ -245,7 +247,10 @@ def _imputation_findings(columns: ColumnView) -> Iterator[Finding]:
 
 
 def _is_imputed(column_values: np.ndarray) -> bool:
-    """Return True if a continuous column has the mean or median of its other values as its mode."""
+    """Return True if missing values of a continuous column seem to have been imputed.
+
+    This is assumed if its most frequent value is the mean or the median of the other values.
+    """
     distinct_values, value_counts = np.unique(column_values, return_counts=True)
     if (
         len(distinct_values) < len(column_values) / 2
@@ -256,7 +261,8 @@ def _is_imputed(column_values: np.ndarray) -> bool:
     most_frequent_value = distinct_values[value_counts.argmax()]
     other_values = column_values[column_values != most_frequent_value]
     tolerance = 1e-9 * max(1e-300, float(other_values.std()))
-    # The median of an odd number of observed values is one of them, and equals the fill value.
+    # If missing cells were filled with the median of an odd number of observed values, one of these
+    # observed values is equal to the fill value.
     values_with_fill = np.append(other_values, most_frequent_value)
     possible_fill_values = (
         other_values.mean(),

@@ -29,25 +29,28 @@ ROWS_AT_ONCE = 64  # Distances from this many rows fit into the processor's cach
 GAP_PROBABILITY, WIDE_GAP_PROBABILITY = (
     0.05,
     0.01,
-)  # shares of independent rows with a gap and with a wide gap
+)  # shares of rows with a gap and with a wide gap if rows are independent
 CLEAR_WIDE_GAP_SHARE = (
     0.15  # A larger share of rows with wide gaps is evidence of copies, whatever y is.
 )
 MIN_AGREEMENT_DROP = (
-    0.25  # smallest drop in the agreement of outcomes from before a gap to behind it
+    0.25  # The agreement of outcomes must be smaller behind a gap than before the gap by this much.
 )
-LEAST_DROP_IN_STD_ERRORS = 4.0  # smallest drop in the agreement of outcomes, in standard errors
+# The agreement of outcomes must drop behind a gap by this many standard errors.
+LEAST_DROP_IN_STD_ERRORS = 4.0
 MIN_ROWS_WITH_GAP = 8  # fewest rows with a gap from which cluster sizes are estimated
 ROUNDED_DISTINCT_SHARE = 0.5  # Columns are rounded if their share of distinct values is smaller.
 # Neighbours of a row are searched among at least this many rows with equal categories.
 MIN_ROWS_OF_CATEGORY = 16
-# The theory of the gaps holds for the nearest 1/4 of the rows, but not for distant rows.
+# The theory of the gaps holds only for the nearest quarter of the rows.
 NEAREST_DIVISOR = 4
 
 
 @frozen
 class NearCopies:
-    """Share of rows with a gap, and the agreement of outcomes on both sides of the gaps.
+    """Evidence of near copies: gaps in the distances from a row to its nearest rows.
+
+    It holds the share of rows with a gap, and the agreement of outcomes on both sides of the gaps.
 
     Parameters
     ----------
@@ -193,13 +196,13 @@ def find_copies(
     )
     if median_spacing <= 0:
         return None
-    # The last neighbour cannot be the near side of a gap.
+    # No gap can follow the last neighbour.
     standardized_spacings = scaled_log_ratios[:, :-1] * (np.log(2) / median_spacing)
     row_numbers = np.arange(len(searched_rows))
     gap_ranks = standardized_spacings.argmax(axis=1)
     largest_spacings = standardized_spacings[row_numbers, gap_ranks]
-    # The largest of `n_neighbours - 2` exponential variables exceeds this with probability
-    # GAP_PROBABILITY.
+    # The limit is exceeded by the largest of `n_neighbours - 2` exponential variables with
+    # probability GAP_PROBABILITY.
     has_gap = largest_spacings > -np.log1p(-((1 - GAP_PROBABILITY) ** (1 / (n_neighbours - 2))))
     has_wide_gap = largest_spacings > -np.log1p(
         -((1 - WIDE_GAP_PROBABILITY) ** (1 / (n_neighbours - 2)))
@@ -236,7 +239,7 @@ def find_copies(
 def _add_rounding_noise(
     Z: np.ndarray, column_scales: ColumnScales, rng: np.random.Generator
 ) -> np.ndarray:
-    """Add uniform noise to rounded columns, as wide as the step of rounding.
+    """Add uniform noise to each rounded column; its width is the column's rounding step.
 
     Distances between rows on a grid are multiples of the grid's step. With the noise the rows have
     a density, which the theory of the spacings assumes.

@@ -21,7 +21,7 @@ import numpy as np
 from truerisk.checks.agreement import Outcome
 from truerisk.core.frozen import frozen
 
-MIN_DISTINCT_VALUES = 5  # fewest distinct values of a column whose name suggests groups
+MIN_DISTINCT_VALUES = 5  # minimum number of distinct values in a column whose name suggests groups
 # Other columns need more distinct values, because small scales and short lists are features.
 MIN_DISTINCT_NUMBERS, MIN_DISTINCT_TEXTS = 12, 15
 # largest mean number of rows per value, for numbers and for text
@@ -29,10 +29,11 @@ MAX_ROWS_PER_NUMBER, MAX_ROWS_PER_LABEL = 50, 20
 # largest mean number of rows per value, for columns whose name suggests groups
 MAX_ROWS_PER_NAMED_VALUE = 100
 LEAST_Z = 4.5  # smallest z statistic that counts as significant
-# At least this share of the rows must have values in which the agreement of y is in excess.
-# If y depends on a feature in a step, only the rows near the step have such an excess.
+# At least this share of the rows must have a value with an excess of agreement: rows with that
+# value agree in y more than rows with neighbouring values. If y depends on a feature in a step,
+# only the rows near the step have such an excess.
 MIN_SHARE_WITH_EXCESS = 0.35
-MIN_COUNTED_EXCESS = 0.1  # Values with a larger excess of agreement are counted.
+MIN_COUNTED_EXCESS = 0.1  # A value counts for this share if its excess of agreement is larger.
 MAX_AGREEMENT_RATIO = (
     0.5  # Neighbouring values agree in y by at most this share of the agreement within a value.
 )
@@ -40,17 +41,18 @@ MAX_AGREEMENT_RATIO = (
 LEAST_AGREEMENT = 0.2
 # Text needs a larger excess of agreement, since its values have no neighbours to compare with.
 MIN_TEXT_EXCESS = 0.4
-MANY_VALUES = 20  # Text with at least this many values may have a smaller excess.
-MIN_FINE_TEXT_EXCESS = 0.2  # smallest excess for text with many values, each in few rows
-FEW_ROWS = 12  # largest mean number of rows per value that counts as few
+MANY_VALUES = 20  # Text with at least this many values may have a smaller excess of agreement.
+# smallest excess of agreement for text with many values that each occur in few rows
+MIN_FINE_TEXT_EXCESS = 0.2
+FEW_ROWS = 12  # Values occur in few rows if the mean number of rows per value is at most this.
 LARGEST_RELATIVE_SIZE = (
-    5.0  # A value is unusual if it has more rows than this multiple of the median.
+    5.0  # A value is unusually frequent if its number of rows exceeds this multiple of the median.
 )
 
 
 @frozen
 class GroupAgreement:
-    """Agreement of y within each value of a column, and between neighbouring values."""
+    """Agreement in y of rows with the same value in a column, and with neighbouring values."""
 
     n_values: int
     mean_rows_per_value: float
@@ -62,7 +64,10 @@ class GroupAgreement:
 
     @property
     def is_found(self) -> bool:
-        """True if y agrees within values far more than between values, as in a group number."""
+        """True if the column behaves like a group number.
+
+        Outcomes y then agree far more between rows with the same value than with different values.
+        """
         excess = self.agreement_inside - self.agreement_outside
         if self.excess_in_std_errors <= LEAST_Z or self.share_with_excess < MIN_SHARE_WITH_EXCESS:
             return False

@@ -42,9 +42,11 @@ MAX_ORDER_ROWS = 50_000  # largest number of rows in the test for an order of y
 MAX_REGRESSION_ROWS = 1000  # largest number of rows for the regression of y on the columns
 MOST_CELLS, MOST_COLUMNS = 100_000, 200  # largest numbers of cells and of columns in one check
 ROWS_PER_BLOCK = 8192  # A block of this many rows fits into the processor's cache.
-# A value that a larger share of the rows has is a category, even in a column of measurements.
+# If a larger share of the rows has the same value, the value is treated as a category, even in a
+# column of measurements.
 FREQUENT_VALUE_SHARE = 0.1
-MIN_DISTINCT_FOR_FREQUENT = 20  # Frequent values are sought in columns with more distinct values.
+# Frequent values are sought only in columns with more distinct values.
+MIN_DISTINCT_FOR_FREQUENT = 20
 MAX_LABEL_LENGTH = 200  # Cells with more characters do not name a group.
 FEWEST_NUMERIC_VALUES = 8  # A numeric column with fewer values is a category.
 GROUP_WORDS = (
@@ -86,7 +88,9 @@ def structure_findings(data: Data, seed: int = 0) -> list[Finding]:
 
 @frozen(eq=False)
 class _Columns:
-    """Some columns of a table for some of its rows; each column is one row of the arrays.
+    """Cells of selected columns and rows of a table.
+
+    Each column of the table is one row of the arrays.
 
     Parameters
     ----------
@@ -114,7 +118,7 @@ class _Columns:
 
     @classmethod
     def from_table(cls, X: Any, table_positions: Sequence[int], rows: np.ndarray) -> _Columns:
-        """Read the cells of the columns at these positions of the table, for these rows."""
+        """Read the cells of a table at the given column positions and rows."""
         numeric_cells, is_number = _read_numbers(X, table_positions, rows)
         codes = np.empty(numeric_cells.shape, dtype=np.int64)
         for j in np.flatnonzero(~is_number).tolist():
@@ -151,7 +155,10 @@ ColumnCache = dict[tuple[int, ...], _Columns]
 def _read_numbers(
     X: Any, table_positions: Sequence[int], rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the columns as finite numbers, and a mask of those that are numeric and vary."""
+    """Return the columns as finite numbers, and a mask of the usable columns.
+
+    The mask is True for columns that are numeric and not constant.
+    """
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
         selected_cells = X[np.ix_(rows, np.array(table_positions, dtype=np.intp))]
         numeric_cells = np.ascontiguousarray(selected_cells.T, dtype=np.float64)
@@ -244,7 +251,7 @@ def _read_columns(
 def _rows_of_slices(
     X: Any, table_positions: Sequence[int], n_rows: int, max_rows: int, rng: np.random.Generator
 ) -> list[np.ndarray | None]:
-    """Return, for each column, the rows whose number in it lies in a random interval.
+    """Return, for each column, the rows whose number in this column lies in a random interval.
 
     Each interval is chosen to contain about `max_rows` rows. Rows with equal or nearly equal
     numbers stay together, unlike in a random sample. The entry is None if the column is not
@@ -301,7 +308,7 @@ def _random_quantile_interval(
 def _rows_between(
     feature_table: np.ndarray, column_numbers: Sequence[int], interval_bounds: np.ndarray
 ) -> list[np.ndarray] | None:
-    """Return, for each chosen column, the rows with numbers between its bounds.
+    """Return, for each chosen column, the rows whose numbers lie within the column's bounds.
 
     Return None if a cell is not finite. Blocks of rows are transposed in the processor's cache,
     because reading one column of a row-major table reads the whole table.
@@ -365,7 +372,7 @@ def _check_copies(
                 _Columns.from_table(columns.X, columns.positions, slice_rows),
             )
     outcome = make_outcome(data.codes, data.y, searched_rows)
-    # A column may be constant in the slice of rows, and then it has no numbers.
+    # A column that is constant in the slice of rows has no usable numbers.
     is_numeric_in_rows = columns.is_number[continuous_columns]
     continuous_columns, std_by_column = (
         continuous_columns[is_numeric_in_rows],

@@ -32,10 +32,10 @@ from truerisk.data.data import Data
 from truerisk.results.finding import Finding
 
 SIGNIFICANCE_LEVEL = 1e-3  # significance level of the test
-LARGEST_P_VALUE = 0.1  # Nine of ten columns must have a smaller p-value.
+LARGEST_P_VALUE = 0.1  # Nine of ten columns must have a smaller p-value for a finding.
 FEWEST_COLUMNS = 5  # fewest columns for which the test is made
 MOST_COLUMNS = (
-    1000  # largest number of columns in the test; of more columns, evenly spaced ones are used
+    1000  # largest number of tested columns; from a larger table, evenly spaced columns are tested
 )
 
 
@@ -51,7 +51,10 @@ class ZScoreSpread:
 
     @property
     def is_too_small(self) -> bool:
-        """True if the probability of so small a spread by chance is below `SIGNIFICANCE_LEVEL`."""
+        """True if the observed spread of the z statistics is too small to be due to chance.
+
+        The probability of so small a spread is then below `SIGNIFICANCE_LEVEL`.
+        """
         return self.p_value < SIGNIFICANCE_LEVEL
 
 
@@ -113,7 +116,7 @@ def _f_tests(
 
     residual_squares = np.maximum((residuals**2).sum(axis=0), np.finfo(float).tiny)
     total_squares = ((X - X.mean(axis=0)) ** 2).sum(axis=0)
-    with np.errstate(over="ignore"):  # A column that separates the classes perfectly overflows.
+    with np.errstate(over="ignore"):  # The t² of a perfect separation of classes overflows.
         t_squared = np.maximum(total_squares - residual_squares, 0.0) / (
             residual_squares / residual_df
         )

@@ -15,7 +15,7 @@ FEWEST_TEST_ROWS = 10
 
 
 def candidate_count_findings(data: Data, n_candidates: int) -> list[Finding]:
-    """Return a finding if the candidates are more than half as many as the rows."""
+    """Return a finding if the number of candidates exceeds half the number of rows."""
     if n_candidates <= data.n_rows / 2:
         return []
     return [

@@ -30,16 +30,19 @@ FEWEST_DATA_SETS, FEWEST_SPLITS = 3, 3
 N_MEANS, N_DEGREES = 97, 12
 LOG_TAU_STEP = 0.06  # step of log τ in the grid of the posterior
 STEPS_PER_SCALE = 3  # number of steps of log τ in one step of log σ₀
-# Logarithms of the precisions of a δ, from a small τ to a large one.
+# Logarithms of the precision of a mean difference δ, in the order of increasing τ.
 LOG_PRECISIONS = np.arange(4.0, -20.0, -2 * LOG_TAU_STEP)
-LARGEST_SCALE, SMALLEST_SCALE = 1e3, 1e-3  # range of σ₀ in standard deviations of the means
+# largest and smallest σ₀, in standard deviations of the data sets' mean differences
+LARGEST_SCALE, SMALLEST_SCALE = 1e3, 1e-3
 NEGLIGIBLE_PROBABILITY = 1e-7  # The posterior probability outside the grid is below this.
-MIN_LIKELIHOOD_SCALE = 1e-6  # scale of a data set whose differences are all equal
+MIN_LIKELIHOOD_SCALE = 1e-6  # likelihood scale if all differences of a data set are equal
 
 
 @frozen
 class HierarchicalResult:
-    """Probabilities that one method is better, equivalent or worse on another such data set.
+    """Probabilities that one method is better than, equivalent to or worse than another.
+
+    The probabilities refer to the next data set of the same kind.
 
     `better`, `equivalent` and `worse` are the probabilities that each of the three is the most
     likely result on the next data set. `next_better`, `next_equivalent` and `next_worse` are the
@@ -66,7 +69,10 @@ class _Likelihood:
 def hierarchical_test(
     differences: Sequence[np.ndarray], correlations: Sequence[float], rope: float
 ) -> HierarchicalResult | None:
-    """Compute the posterior from differences per split; return None if all of them are equal."""
+    """Run the hierarchical Bayesian test on the differences in single splits.
+
+    The result is None if all differences are equal.
+    """
     largest_difference = max(
         float(np.abs(set_differences).max()) for set_differences in differences
     )
@@ -85,8 +91,8 @@ def hierarchical_test(
         for set_differences, rho in zip(differences, correlations, strict=True)
     ]
     means, weights = _mean_grid(likelihoods)
-    # These are logarithms of σ₀ over the orders of magnitude that its prior allows.
-    # For large σ₀ the density decreases as the power N − 1: many data sets need a smaller range.
+    # The grid of log σ₀ covers the orders of magnitude that the prior of σ₀ allows. For large σ₀
+    # the density decreases as the power N − 1, so many data sets need a smaller range.
     center_spread = float(np.std([likelihood.centre for likelihood in likelihoods], ddof=1))
     center_spread = max(
         center_spread,
@@ -98,7 +104,8 @@ def hierarchical_test(
     log_scales = np.asarray(
         np.arange(log_scale_limits[0], log_scale_limits[1], STEPS_PER_SCALE * LOG_TAU_STEP)
     )
-    # These are ν and its prior weights: a gamma density, averaged over shapes and rates.
+    # This is the grid of the degrees of freedom ν, with prior weights: a gamma density, averaged
+    # over its shapes and rates.
     from scipy.special import gammaln
 
     dof_above_one = np.geomspace(0.02, 300, N_DEGREES)[:, None, None]
@@ -115,7 +122,7 @@ def hierarchical_test(
     scales = np.exp(log_scales)
     log_posterior = _total_log_likelihood(likelihoods, means, log_scales, dof)
     log_posterior += np.log(weights)[:, None, None] + np.log(dof_prior)
-    # Below the smallest σ₀ the posterior is constant, so that its cell extends to 0.
+    # The posterior is constant below the smallest σ₀, so the first grid cell extends to 0.
     scale_cell_widths = scales * STEPS_PER_SCALE * LOG_TAU_STEP
     scale_cell_widths[0] += scales[0]
     log_posterior += np.log(scale_cell_widths)[:, None]
@@ -153,7 +160,10 @@ def _mean_grid(likelihoods: Sequence[_Likelihood]) -> tuple[np.ndarray, np.ndarr
 
 
 def _log_precision_density(log_precision: np.ndarray, df: np.ndarray | float) -> np.ndarray:
-    """Return the log density of u = log g, where g df is χ² with df degrees of freedom."""
+    """Return the log density of u = log g for a variable g.
+
+    The product of g and `df` has a χ² distribution with `df` degrees of freedom.
+    """
     from scipy.special import gammaln
 
     half_df = np.asarray(df) / 2
@@ -195,7 +205,11 @@ def _total_log_likelihood(
 def _density_table(
     likelihood: _Likelihood, means: np.ndarray, tau_squared: np.ndarray
 ) -> np.ndarray:
-    """Return the density of x̄ − μ₀ for a normal δ of variance τ², summed over precisions of x̄."""
+    """Return the density of x̄ − μ₀ for each μ₀ and τ².
+
+    The mean difference δ is normal with variance τ². The density is summed over the precisions of
+    x̄.
+    """
     log_precision_step = min(0.4, np.sqrt(2 / likelihood.df))
     log_precisions = np.arange(
         3.0 * np.sqrt(2 / likelihood.df) + 1, -24.0 / min(likelihood.df, 2) - 1, -log_precision_step
@@ -249,7 +263,7 @@ def _predict_next(
 
 
 def _positive_margin_probability(margin: np.ndarray, posterior_weights: np.ndarray) -> float:
-    """Return the posterior probability of the μ₀ with a positive margin.
+    """Return the posterior probability that the margin at μ₀ is positive.
 
     The margin decreases with μ₀. Its zero crossing lies between two points of the grid, whose cells
     extend half way to each other.

@@ -100,7 +100,10 @@ class ManyComparison(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Invalid field of a record read from a file, and its requirement, or None."""
+        """Name of an invalid field and its requirement, or None if all fields are valid.
+
+        Records that were read from a file are checked by this property.
+        """
         if len(set(self.methods)) < len(self.methods):
             return "methods", "methods of different names"
         for i, row in enumerate(self.values):
@@ -134,7 +137,7 @@ class ManyComparison(Record):
 
     @property
     def alike(self) -> list[tuple[str, ...]]:
-        """Largest groups of methods whose ranks lie within one critical difference."""
+        """Largest groups of methods whose average ranks lie within one critical difference."""
         ranked_methods = self.ordered
         groups: list[tuple[str, ...]] = []
         n_grouped = 0
@@ -245,7 +248,10 @@ def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]
 
 
 def splits_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:
-    """Return header and rows of the table of results from single splits, for pairs with them."""
+    """Return the header and the rows of the table of results that use single splits.
+
+    The table has one row for each pair of methods with such results.
+    """
     header = [
         "a",
         "b",
@@ -309,7 +315,8 @@ def conclusion_sentences(comparison: ManyComparison) -> Iterator[str]:
             f"{format_p_value(friedman_test.p_value)})."
         )
         yield from _significance_sentences(comparison)
-        # Probabilities come from the Bayesian signed-rank test, and from single splits if known.
+        # The probabilities come from the Bayesian signed-rank test, and, if results of single
+        # splits are known, from the hierarchical test.
         values = [(pair, pair) for pair in comparison.pairs]
         split_results = [
             (pair, pair.hierarchical) for pair in comparison.pairs if pair.hierarchical

@@ -64,7 +64,9 @@ class ShiftEstimate:
 
 
 def signed_rank_test(differences: np.ndarray, value_scale: float = 1.0) -> SignedRankTest:
-    """Test differences for a shift; those within rounding error of 0 are zero.
+    """Test the differences for a shift from 0 by Wilcoxon's signed-rank test.
+
+    Differences within rounding error of 0 count as zero.
 
     The rounding error is relative to `value_scale`.
     """
@@ -85,7 +87,10 @@ def signed_rank_test(differences: np.ndarray, value_scale: float = 1.0) -> Signe
 
 
 def _round_differences(absolute_differences: np.ndarray, value_scale: float) -> np.ndarray:
-    """Round differences to steps far below any real difference; rounding errors become ties."""
+    """Round differences, so that values that differ only by rounding errors become ties.
+
+    The steps of rounding are far smaller than any real difference.
+    """
     rounding_step = TIE_TOLERANCE * value_scale
     return (
         np.round(absolute_differences / rounding_step) * rounding_step
@@ -112,7 +117,7 @@ def _p_value(ranks: np.ndarray, positive_rank_sum: float) -> float:
 
 
 def _rank_sum_probabilities(doubled_ranks: np.ndarray) -> np.ndarray:
-    """Return the probability of each sum of doubled ranks, if signs are random."""
+    """Return the probability of each possible sum of doubled ranks, if all signs are random."""
     probabilities = np.zeros(int(doubled_ranks.sum()) + 1)
     probabilities[0] = 1.0
     for doubled_rank in doubled_ranks.tolist():
@@ -145,7 +150,7 @@ def median_shift(differences: np.ndarray, confidence_level: float) -> ShiftEstim
 
 @cache
 def _limit_rank(n: int, tail_probability: float) -> int:
-    """Return the rank of the Walsh average that limits the interval; 0 if there is none."""
+    """Return the rank of the Walsh average that is the interval's limit; 0 if there is none."""
     if n <= MAX_EXACT:
         cumulative_probabilities = np.cumsum(_rank_sum_probabilities(2 * np.arange(1, n + 1)))[::2]
         return int(
@@ -171,7 +176,9 @@ def dirichlet_signed_rank(
     draws: int = N_DRAWS,
     prior: float = PRIOR_STRENGTH,
 ) -> np.ndarray:
-    """Return the probabilities that "lower", "equivalent" or "higher" has the largest share.
+    """Return the posterior probability that each of three outcomes is the most frequent.
+
+    The outcomes are "lower", "equivalent" and "higher"; the most frequent has the largest share.
 
     Differences within `rope` are equivalent. Each pair of methods has one row of the result, from
     its differences. Pairs with equally many differences share the drawn weights.
@@ -198,7 +205,10 @@ def dirichlet_signed_rank(
 
 
 class _DirichletWeights:
-    """Dirichlet weights of n sorted differences and of the prior's 0, one column per draw."""
+    """Dirichlet weights of n sorted differences and of the prior's difference of 0.
+
+    Each column holds the weights of one draw.
+    """
 
     def __init__(self, rng: np.random.Generator, draws: int, n: int, prior: float) -> None:
         exponentials = rng.standard_exponential((n, draws))
@@ -221,7 +231,10 @@ class _DirichletWeights:
     def _share_below(
         self, z: np.ndarray, rope: float, weights: np.ndarray, cumulative_weights: np.ndarray
     ) -> np.ndarray:
-        """Return Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r]; `sums[k]` is the weight of the k smallest differences.
+        """Return the weight of the pairs of differences below the region of equivalence.
+
+        The weight is Σᵢⱼ wᵢ wⱼ [zᵢ + zⱼ < −2r]. `cumulative_weights[k]` is the weight of the k
+        smallest differences.
 
         The partners j of i are the smallest differences, and i is one of j's partners in turn. Only
         the first m have zᵢ < −r, and one of every two partners is among them. The sum is therefore

@@ -122,7 +122,9 @@ def difference(
     rope: float = DEFAULT_ROPE,
     confidence_level: float | None = None,
 ) -> Comparison:
-    """Compute a − b with the test that their splits justify, as for `a - b` of two estimates.
+    """Return the difference a − b of two estimates, with the test that their splits justify.
+
+    The expression `a - b` of two estimates has the same result.
 
     The test is "paired-cv" if both were tested by pairs of folds, or else "bayes" on the splits, or
     else "paired-cv" with the factor of one drawing of the folds. The latter is also used if the
@@ -174,7 +176,10 @@ def _difference_without_test(a: RiskEstimate, b: RiskEstimate, *notes: str) -> C
 
 
 def _difference_if_infinite(a: Any, b: Any) -> Comparison | None:
-    """Return the bare difference of the clipped values if a log loss is infinite, else None."""
+    """Return a difference without a test if a log loss is infinite, otherwise None.
+
+    The difference is that of the clipped values.
+    """
     if not (isinstance(a, RiskEstimate) and isinstance(b, RiskEstimate)):
         return None
     infinite_findings = [
@@ -189,7 +194,10 @@ def _difference_if_infinite(a: Any, b: Any) -> Comparison | None:
 def _center_at_value(
     split_comparison: Comparison, value: float, test_options: PairedTestOptions
 ) -> Comparison:
-    """Center the posterior from splits at the difference of values that weight rows equally."""
+    """Move the center of the posterior from splits to `value`.
+
+    `value` is the difference of two values that weight all rows equally.
+    """
     result = replace(split_comparison, difference=value).noting(
         "the value weighs all rows equally; its error is that of the splits, which count equally."
     )
@@ -216,7 +224,7 @@ def _honest_risk_or_losses(search_or_losses: Any, score: str | None) -> Any:
 
 
 def _have_pair_losses(a: Any, b: Any) -> bool:
-    """Return True if both estimates come with losses of models that lack a further fold."""
+    """Return True if both estimates have losses of models fitted without a further fold."""
     return all(
         isinstance(risk, RiskEstimate)
         and risk.influences is not None
@@ -226,7 +234,10 @@ def _have_pair_losses(a: Any, b: Any) -> bool:
 
 
 def _have_influences_only(a: Any, b: Any) -> bool:
-    """Return True if rows have no losses, but their influence on both scores is known."""
+    """Return True if both estimates have influences of rows, but no losses of rows.
+
+    The influence of a row is its effect on the score.
+    """
     return all(
         isinstance(risk, RiskEstimate) and risk.losses is None and risk.influences is not None
         for risk in (a, b)
@@ -245,7 +256,9 @@ NO_SPREAD_NOTE = (
 
 @frozen
 class DifferenceSpread:
-    """Variance of a difference of two cross-validated values, on which its interval is based.
+    """Variance of the difference of two cross-validated values.
+
+    The interval of the difference is based on this variance.
 
     `independent_variance` is the variance of a mean of `n_units` independent rows, or groups.
     `extra_row_variance` is added for one more row in each direction that distinguishes the two
@@ -281,7 +294,7 @@ class DifferenceSpread:
 
     @property
     def factor(self) -> float:
-        """Variance of the cross-validated difference relative to that of independent rows."""
+        """Variance of the cross-validated difference, divided by that of independent rows."""
         if self.instability is None:
             return SINGLE_DRAW_VARIANCE_FACTOR
         return DIFFERENCE_FACTOR.variance_factor(self.instability, self.k, MIN_FACTOR)
@@ -298,7 +311,10 @@ class DifferenceSpread:
 
 
 class PairedCV(PairedTest):
-    """Test D ± t √(c (V + 2h²)), with the influences of both values subtracted row by row.
+    """Paired test of two cross-validated values, based on each row's influence on both values.
+
+    The interval is D ± t √(c (V + 2h²)), where D is the difference of the two values. The
+    influences on both values are subtracted row by row.
 
     φᵢ = wᵢ (dᵢ − D), dᵢ the difference of the losses of row i (of a score that rates whole test
     sets: of the value plus the row's influence), V = m/(m − 1) Σ φ² over m rows, or groups, whose
@@ -318,7 +334,7 @@ class PairedCV(PairedTest):
 
     @override
     def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
-        assert pairs.influences is not None  # `pair` raises without influences.
+        assert pairs.influences is not None  # `pair_losses` raises if there are none.
         a, b = pairs.influences
         mean = pairs.values[0] - pairs.values[1]
         difference_spread = DifferenceSpread.from_influences(a, b, mean)

@@ -33,7 +33,9 @@ class PairedTestOptions:
 
 
 class PairedTest(ABC):
-    """A test of "a and b have the same risk" on paired losses; it raises if it is not justified.
+    """Base class of tests of the hypothesis that learners a and b have the same risk.
+
+    A test compares paired losses, and raises an error if it is not justified for them.
 
     `input_kind` is its input: one difference per split, losses of rows that were tested once, the
     influence of each row on a cross-validated value, or differences in disjoint halves.
@@ -69,11 +71,13 @@ NO_SPREAD_NOTE = (
 
 
 class NadeauBengio(PairedTest):
-    """Corrected resampled t test: t = mean d / √(s² (1/J + n_test/n_train)), J − 1 degrees.
+    """Corrected resampled t test for the mean difference d of J splits.
 
-    It was derived for random splits of equal sizes, and is used for K folds and their repetitions
-    with their mean sizes. ρ = n_test/(n_train + n_test) is used as the correlation of two splits'
-    differences, whose training sets overlap, and ρ/(1 − ρ) = n_test/n_train.
+    The statistic is t = mean d / √(s² (1/J + n_test/n_train)), with J − 1 degrees of freedom.
+
+    The test was derived for random splits of equal sizes, and is used for K folds and their
+    repetitions with their mean sizes. ρ = n_test/(n_train + n_test) is used as the correlation of
+    two splits' differences, whose training sets overlap, and ρ/(1 − ρ) = n_test/n_train.
     """
 
     name = "nadeau-bengio"
@@ -87,7 +91,7 @@ class NadeauBengio(PairedTest):
     def _corrected_t_comparison(
         self, pairs: PairedLosses, test_options: PairedTestOptions, interval: str, *assumed: str
     ) -> Comparison:
-        """Test the mean of split differences with an error that accounts for overlap."""
+        """Test the mean difference of the splits, with an error that accounts for their overlap."""
         split_differences, size_ratio = pairs.require_splits()
         n_splits = len(split_differences)
         overlap_assumption = (
@@ -131,7 +135,9 @@ class CorrelatedBayes(NadeauBengio):
 
 
 class McNemar(PairedTest):
-    """McNemar's exact test: if a and b are equal, a errs on Bin(m, ½) of m discordant rows.
+    """McNemar's exact test for two learners a and b that predict the same rows.
+
+    If a and b are equally good, a errs on Bin(m, ½) of m discordant rows.
 
     Discordant rows are those that only one of the two predicts correctly. The p-value is min(1, 2
     P(Bin(m, ½) ≤ min(n_a, n_b))). `details` has McNemar's (1947) chi-square with Edwards'
@@ -310,7 +316,9 @@ class HalfDifferences:
         )
 
     def _estimate_rho(self, mean_square: float) -> float:
-        """Return the maximum-likelihood ρ at the best σ²: a limit of its range, or a cubic's root.
+        """Return the maximum-likelihood estimate of ρ, with the best σ² for each ρ.
+
+        The estimate is a limit of the range of ρ, or a root of a cubic polynomial.
 
         With q = Q₁/λ₁ + Q₂/λ₂ + Q₃, the deviance is 2J log q + log λ₁ + (J − 1) log λ₂, and its
         derivative times q λ₁² λ₂² is a polynomial.
@@ -349,7 +357,9 @@ class HalfDifferences:
         return float(rho_candidates[np.argmin(deviance)])
 
     def interval_limit(self, step: float, critical_z: float) -> float:
-        """Return a limit of the interval: the mean at which |z| reaches `critical_z`, or infinity.
+        """Return one limit of the confidence interval, which may be infinite.
+
+        It is the mean at which |z| reaches `critical_z`.
 
         The search starts at the observed mean, and its first step is `step`, which is negative for
         the lower limit.
@@ -390,7 +400,7 @@ class Sharp(PairedTest):
 
     @override
     def compare(self, pairs: PairedLosses, tolerance: PairedTestOptions) -> Comparison:
-        assert pairs.half_differences is not None  # `pair` raises without halves.
+        assert pairs.half_differences is not None  # `pair_losses` raises if there are none.
         halves = HalfDifferences.from_array(pairs.half_differences)
         result = Comparison(
             self.name,

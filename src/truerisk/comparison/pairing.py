@@ -236,7 +236,7 @@ def _of_splits(a: RiskEstimate, b: RiskEstimate) -> PairedLosses:
 
 
 def refuse_unpairable(a: RiskEstimate, b: RiskEstimate) -> None:
-    """Raise Refusal for estimates of different losses, data or splits, or without a value."""
+    """Raise Refusal unless both estimates have a value for the same loss, data and splits."""
     if a.value is None or b.value is None:
         raise Refusal("an estimate without a value (a fit failed) cannot be compared.")
     if (a.scoring, a.positive) != (b.scoring, b.positive):
@@ -259,7 +259,7 @@ def refuse_unpairable(a: RiskEstimate, b: RiskEstimate) -> None:
 
 
 def _why_no_rows(a: RiskEstimate, losses: np.ndarray, splits: np.ndarray) -> str | None:
-    """Return why losses of rows are not independent trials, or None if they may be."""
+    """Return why the losses of rows are not independent trials, or None if they may be so."""
     if splits[:, 2].sum() != len(losses):
         return f"'{a.method}' tests rows repeatedly; use 'holdout' or one K-fold."
     if a.n_groups is not None or (a.interval is not None and "grouped" in a.interval.method):
@@ -333,7 +333,7 @@ def _pairs_from_arrays(
 def _refuse_losses_of_rows(
     losses_a: list[np.ndarray], losses_b: list[np.ndarray], n_train: Any, n_test: Any
 ) -> None:
-    """Raise if losses of splits look like losses of rows.
+    """Raise if losses that were given as one per split look like losses of single rows.
 
     A flat list of zeros and ones, as long as there are rows, holds losses of rows.
     """

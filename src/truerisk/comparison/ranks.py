@@ -39,7 +39,9 @@ def rank_rows(values: np.ndarray) -> np.ndarray:
 
 @frozen
 class Friedman:
-    """Friedman's test for equal ranks of methods; `p_value` is that of F, `chi_p_value` that of χ².
+    """Friedman's test of the hypothesis that all methods have equal ranks.
+
+    `p_value` belongs to the statistic F, and `chi_p_value` to the statistic χ².
 
     The statistics whose names end in `_as_printed` have no correction for ties, as in Demšar
     (2006).
@@ -96,7 +98,10 @@ def _iman_davenport(chi_square: float, n: int, k: int) -> float:
 
 
 def _p_value_of_equal_ranks(ranks: np.ndarray) -> float:
-    """Return the exact p-value of equal ranks in all rows: each later row has k!/∏t! orders."""
+    """Return the exact p-value of Friedman's test if all rows have the same ranks.
+
+    Each row after the first has k!/∏t! possible orders; t are the sizes of groups of tied ranks.
+    """
     n, k = ranks.shape
     n_orders = factorial(k)
     for group_size in np.unique(ranks[0], return_counts=True)[1].tolist():
@@ -125,7 +130,7 @@ def critical_difference(n: int, k: int, confidence_level: float) -> float:
 
 
 def holm_correction(p_values: Sequence[float]) -> list[float]:
-    """Return p-values with Holm's (1979) step-down correction for their number.
+    """Correct p-values for the number of tests by Holm's (1979) step-down method.
 
     >>> holm_correction([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]

@@ -186,7 +186,10 @@ def _names_or_defaults(
 
 
 def _read_cell(cell_value: Any, data_set: str, method: str) -> np.ndarray:
-    """Return the results of a cell: one number, several splits, or none if it is missing."""
+    """Return the results in one cell of the table as an array.
+
+    A cell holds one number, the results of several splits, or nothing if it is missing.
+    """
     try:
         results = np.atleast_1d(as_array(np.nan if cell_value is None else cell_value, np.float64))
     except ValueError:
@@ -200,7 +203,10 @@ def _read_cell(cell_value: Any, data_set: str, method: str) -> np.ndarray:
 
 
 def _split_results(row: Sequence[np.ndarray], data_set: str) -> np.ndarray | None:
-    """Return the results of a data set by split and method; None unless all cells have splits."""
+    """Return the results of a data set by split and method.
+
+    The result is None unless all cells hold results of several splits.
+    """
     cell_sizes = {len(cell) for cell in row if len(cell)}
     if len(cell_sizes) > 1:
         raise BadData(
@@ -280,7 +286,7 @@ class RankOptions:
 
     @property
     def sign(self) -> int:
-        """Factor of the values (1 or −1) after which lower values are better."""
+        """Factor (1 or −1) by which values are multiplied so that lower values are better."""
         return 1 if self.better == "lower" else -1
 
 
@@ -301,7 +307,10 @@ class RankTable:
 
     @property
     def no_hierarchical_reason(self) -> str | None:
-        """Reason why no hierarchical test is possible, or None; empty without single splits."""
+        """Reason why the hierarchical test is impossible, or None if it is possible.
+
+        The text is empty if there are no results of single splits.
+        """
         scores = self.scores
         if all(splits is None for splits in scores.split_results):
             return ""

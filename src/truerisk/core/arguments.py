@@ -28,7 +28,7 @@ R = TypeVar("R")
 
 LONGEST_FILE_NAME = 255  # longest file name on common systems
 LEAST_LEVEL, LARGEST_LEVEL = 1e-9, 1 - 1e-12  # smallest and largest confidence level
-NO_VALUE = object()  # default that tells a missing value from None
+NO_VALUE = object()  # default of arguments for which None is a value
 LARGEST_COUNT = 10**9  # A count above this limit is taken for a typing error.
 
 
@@ -434,7 +434,7 @@ class RenamedAttribute:
 
 
 class Extensible:
-    """Base class of classes that users derive from; a subclass cannot define an old name.
+    """Base class of classes from which users derive; subclasses may not use old attribute names.
 
     Otherwise the definition under the old name of an attribute would be ignored.
     """

@@ -72,7 +72,10 @@ def _list_of_dicts(distributions: Any, n_iter: Any) -> list[Mapping[str, Any]]:
 def _check_dict(
     distribution_dict: Mapping[str, Any], check_lists: Callable[[Any], dict[str, list[Any]]]
 ) -> dict[str, list[Any] | _ParameterDistribution]:
-    """Wrap each distribution with its parameter name, which messages need, and check the lists."""
+    """Check the lists of values and the distributions of one dict.
+
+    Each distribution is returned together with its parameter name, which messages need.
+    """
     wrapped_distributions = {
         parameter_name: _ParameterDistribution(str(parameter_name), parameter_values)
         for parameter_name, parameter_values in distribution_dict.items()

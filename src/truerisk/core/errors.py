@@ -793,7 +793,7 @@ class FitFailedWarning(TrueRiskWarning):
 
 
 def is_failure(error: BaseException) -> bool:
-    """Return True if an error should be reported to the user; any other one ends the program.
+    """Return True if an error should be reported to the user; other errors end the program.
 
     A panic of code written in Rust (polars, tokenizers) is not an Exception: each such library has
     its own class for it, which cannot be imported, but all of them have the same name. SystemExit,
@@ -844,7 +844,7 @@ def builtin_type_name(error: BaseException) -> str:
     )
 
 
-LONGEST_REPR = 12  # longest `repr` in lines
+LONGEST_REPR = 12  # largest number of lines in a `repr`
 
 
 def escape_invisible(text: str) -> str:

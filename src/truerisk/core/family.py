@@ -187,7 +187,9 @@ class Family:
 
     @cached_property
     def takes_y_as_given(self) -> bool:
-        """True if a third-party learner is fitted, which may require y as float32 or as a column.
+        """True if y is passed to the learner exactly as the user gave it.
+
+        A third-party learner may require y as float32 or as a column.
 
         Learners of scikit-learn and of this package accept y in any numeric form.
         """
@@ -489,7 +491,7 @@ def _iterate_grid(grid: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _value_lists(grid_dict: Any) -> dict[str, list[Any]]:
-    """Convert the values of each parameter to a list; raise an error unless there are some."""
+    """Convert each parameter's values to a list; raise an error if a parameter has no values."""
     if not isinstance(grid_dict, Mapping):
         raise UnknownName(
             f"{repr_on_one_line(grid_dict)} in the grid is no dict of parameter values."
@@ -567,7 +569,10 @@ def _format_parameter_list(unknown_name: str, parameters: Mapping[str, Any]) -> 
 
 
 def _can_be_set(family: Family, tested_name: str, parameters: Mapping[str, Any]) -> bool:
-    """Return True if some candidate's value can be set, after the candidate's own steps are set."""
+    """Return True if at least one candidate can set the named parameter.
+
+    The steps that the candidate itself sets are set first.
+    """
     for setting in family.candidates:
         if tested_name in setting:
             step_names = (

@@ -49,7 +49,9 @@ def format_number(value: float | None, digits: int = 4) -> str:
 
 
 def format_risk(value: float | None, other: float = 0.0) -> str:
-    """Format a risk, in exponent form if it and the risk printed beside it would read 0.0000.
+    """Format a risk, in exponent form if four decimals would show only zeros.
+
+    `other` is the risk printed beside it. Exponent form is used only if both would read 0.0000.
 
     >>> (
     ...     format_risk(0.12345),

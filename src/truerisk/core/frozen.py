@@ -48,7 +48,8 @@ def frozen(cls: Any = None, /, *, eq: bool = True, kw_only: bool = False) -> Any
         methods = {"__repr__": _repr, "__setattr__": _refuse_to_set, "__delattr__": _refuse_to_del}
         if eq:
             methods |= {"__eq__": _are_equal, "__hash__": _hash}
-        # A class that defines only `__eq__` has `__hash__ = None`, which does not count as its own.
+        # A class with its own `__eq__` and no `__hash__` has `__hash__ = None`, set by Python.
+        # Such a None does not count as a method that the class defines.
         defined_names = {
             method_name
             for method_name, class_member in vars(decorated_class).items()
@@ -118,7 +119,10 @@ def _compile_init(cls: Any) -> Any:
 
 
 def _compared_values(instance: Any, for_hash: bool = False) -> tuple[Any, ...]:
-    """Return the values of the fields that determine equality, or the hash with `for_hash`."""
+    """Return the values of the fields that are compared to test two instances for equality.
+
+    With `for_hash`, return the values of the fields that the hash is computed from.
+    """
     return tuple(
         getattr(instance, dataclass_field.name)
         for dataclass_field in fields(instance)
@@ -153,9 +157,11 @@ def _repr(self: Any) -> str:
 
 
 def _is_frozen(instance: Any, attribute_name: str) -> bool:
-    """Return True if this attribute cannot be set: a field, or any attribute outside of subclasses.
+    """Return True if this attribute of the instance can be neither set nor deleted.
 
-    An ordinary subclass of a frozen class may have further attributes, which can be set.
+    In an instance of the frozen class itself this holds for every attribute, and in an instance of
+    an ordinary subclass for the fields. An ordinary subclass of a frozen class may have further
+    attributes, which can be set.
     """
     cls = type(instance)
     return "__dataclass_fields__" in vars(cls) or attribute_name in cls.__dataclass_fields__

@@ -50,7 +50,10 @@ def is_exact_instance(value: Any, *classes: type) -> bool:
 
 
 def is_exactly(value: Any, *class_paths: str) -> bool:
-    """Return the result of `is_exact_instance` for classes given as "module:Class".
+    """Return True if `value` belongs to exactly one of these classes, given as "module:Class".
+
+    The test is that of `is_exact_instance`: an object on which a method was replaced does not
+    count.
 
     >>> from decimal import Decimal
     >>> is_exactly(Decimal(1), "decimal:Decimal", "fractions:Fraction"), is_exactly(1, "no:Class")
@@ -60,7 +63,10 @@ def is_exactly(value: Any, *class_paths: str) -> bool:
 
 
 def find_class_entry(value: Any, entry_by_class: Mapping[str, Entry]) -> Entry | None:
-    """Look up the exact class of `value` in a table keyed by "module:Class"; None if absent."""
+    """Return the table's entry for the exact class of `value`, or None if there is no entry.
+
+    The keys of the table are classes, each written as "module:Class".
+    """
     for class_path, table_entry in entry_by_class.items():
         if is_exactly(value, class_path):
             return table_entry
@@ -89,7 +95,7 @@ def is_from(value: Any, *packages: str) -> bool:
 
 
 def is_honest_search(value: Any, *, exactly: bool = False) -> bool:
-    """Return True for a HonestSearchCV, recognised by a class attribute.
+    """Return True if the object is a HonestSearchCV, which is recognised by a class attribute.
 
     Lower packages cannot import the class itself. With `exactly`, instances of subclasses are
     excluded, since they may behave differently.
@@ -103,7 +109,7 @@ def is_honest_search(value: Any, *, exactly: bool = False) -> bool:
 
 
 def has_original_methods(value: Any, class_path: str, *methods: str) -> bool:
-    """Return True if these methods of an object are the original ones of the class at `class_path`.
+    """Return True if an object has these methods unchanged from the class at `class_path`.
 
     They may be inherited, but neither overridden nor replaced on the object.
 
@@ -124,7 +130,7 @@ def has_original_methods(value: Any, class_path: str, *methods: str) -> bool:
 
 
 PIPELINES = (PIPELINE, "imblearn.pipeline:Pipeline")
-CLASSES_BY_SCORE = {  # classes whose own `score` method computes this measure
+CLASSES_BY_SCORE = {  # for each measure, the classes whose `score` method computes it
     "accuracy": (
         "sklearn.base:ClassifierMixin",
         "sklearn.neighbors:KNeighborsClassifier",
@@ -138,10 +144,11 @@ CLASSES_BY_SCORE = {  # classes whose own `score` method computes this measure
 
 
 def standard_score_name(estimator: Any) -> str | None:
-    """Return "accuracy", "r2" or "concordance" if the estimator's `score` is that standard measure.
+    """Return the name of the standard measure that the estimator's `score` method computes.
 
-    The standard implementations are those of scikit-learn, CatBoost and scikit-survival. Return
-    None if the class has another score. A pipeline has the score of its last step.
+    The name is "accuracy", "r2" or "concordance". The standard implementations are those of
+    scikit-learn, CatBoost and scikit-survival. Return None if the class has another score. A
+    pipeline has the score of its last step.
     """
     learner = estimator
     while any(has_original_methods(learner, class_path, "score") for class_path in PIPELINES):

@@ -11,7 +11,7 @@ from typing import NamedTuple, Self
 from truerisk.core.overrides import override
 
 OMITTED_OPTION = (
-    "absent"  # for None and False, which the command line expresses by omitting the option
+    "absent"  # the option is left out on the command line if the value is None or False
 )
 _MARK_START, _FIELD_SEPARATOR, _MARK_END = "\ufdd0", "\ufdd1", "\ufdd2"
 
@@ -32,12 +32,15 @@ class Mention(NamedTuple):
 
     @property
     def marked_text(self) -> str:
-        """Text of the mention between marks, to be put into an f-string."""
+        """Text of the mention between two mark characters, as it is put into an f-string."""
         return f"{_MARK_START}{_FIELD_SEPARATOR.join(self)}{_MARK_END}"
 
 
 class Sentence(str):
-    """Message as Python writes it; `parts` holds its mentions and the text between them."""
+    """Message that mentions arguments as one writes them in Python, such as `cv='10-fold'`.
+
+    `parts` holds the mentions and the pieces of text between them.
+    """
 
     __slots__ = ("parts",)
     parts: tuple[str | Mention, ...]

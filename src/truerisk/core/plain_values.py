@@ -15,7 +15,7 @@ from truerisk.core.formats import escape_and_truncate, format_dates, strip_folde
 
 _INVALID_IN_METRIC_NAME = re.compile(
     r"[^\w. /-]|^[./]+|(?<=/)[./]+|/+$"
-)  # MLflow refuses paths such as ../a.
+)  # MLflow refuses metric names such as ../a.
 
 
 def to_json_value(value: Any) -> Any:
@@ -68,7 +68,11 @@ def to_json_value(value: Any) -> Any:
 
 
 def _is_written(instance: Any, dataclass_field: Any) -> bool:
-    """Return False for fields that are never written, and for empty fields that may be omitted."""
+    """Return True if this field of a dataclass instance is part of its JSON form.
+
+    The metadata entry "written" of a field says if the field is written always, never or "unless
+    empty".
+    """
     if dataclass_field.metadata.get("written", True) != "unless empty":
         return bool(dataclass_field.metadata.get("written", True))
     return bool(getattr(instance, dataclass_field.name))

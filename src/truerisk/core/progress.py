@@ -79,7 +79,7 @@ class FitCounter:
         self._finished = self._before = self._done = 0
 
     def __call__(self, progress: Progress) -> None:
-        """Add a computation's progress to the total and report the total to the listener."""
+        """Add the progress of one computation to the total, and send the total to the listener."""
         if progress.done == 0:  # Another pass of the same computation starts.
             self._before = self._done
         self._done = max(self._done, min(self._before + progress.done, self._total))
@@ -87,28 +87,31 @@ class FitCounter:
             self._listener(Progress(progress.stage, self._done, self._total, progress.unit))
 
     def finish(self, n_fits: int) -> None:
-        """Add the `n_fits` fits of a finished computation, whatever number its events reported."""
+        """Count a finished computation with `n_fits` fits, whatever number its events reported."""
         self._finished += n_fits
         self._before = self._done = self._finished
 
 
 @contextmanager
 def count_fits(n_total: int) -> Iterator[FitCounter]:
-    """Report the fits of all computations in this context as one count, out of `n_total`."""
+    """Add up the fits of all computations in this context, and report the sum out of `n_total`."""
     fit_counter = FitCounter(_listener.get(), n_total)
     with listen(fit_counter):
         yield fit_counter
 
 
 def report_progress(n_done: int, n_total: int, unit_name: str = "fits") -> None:
-    """Send a progress event to the listener: `n_done` of `n_total` fits, or of another unit."""
+    """Send a progress event to the listener: `n_done` of `n_total` units are finished.
+
+    The unit is named by `unit_name`; by default the units are fits.
+    """
     listener = _listener.get()
     if listener is not None:
         listener(Progress(_stage.get(), n_done, n_total, unit_name))
 
 
 def _progress_display_kind() -> Literal["terminal", "notebook"] | None:
-    """Return "terminal" or "notebook" if progress can be shown there, or None."""
+    """Return where progress can be shown: "terminal", "notebook", or None for nowhere."""
     ipython = sys.modules.get("IPython")
     if ipython is not None and hasattr(ipython.get_ipython(), "kernel"):
         return "notebook"
@@ -116,7 +119,7 @@ def _progress_display_kind() -> Literal["terminal", "notebook"] | None:
 
 
 def progress_switch() -> bool | None:
-    """Return True or False if TRUERISK_PROGRESS switches progress on or off, None if unset."""
+    """Return the setting of TRUERISK_PROGRESS: True (on), False (off), or None if it is not set."""
     return {"0": False, "1": True}.get(os.environ.get(PROGRESS_VARIABLE, "").strip())
 
 

@@ -16,7 +16,8 @@ SECONDS_BEFORE_FIRST_LINE = (
     2.0  # seconds before the first line; shorter computations show no progress
 )
 SECONDS_BETWEEN_UPDATES = 0.1  # seconds between updates of the line on a terminal
-# Outside of a terminal, lines follow after 2, 4, 8, ... seconds, and later every minute.
+# If stderr is no terminal, progress is written on new lines, after 2, 4, 8, ... seconds.
+# Later there is one line a minute.
 MAX_SECONDS_BETWEEN_LINES = 60.0
 
 
@@ -52,10 +53,10 @@ def format_duration(value: float) -> str:
 
 
 class ProgressLine:
-    """Listener that shows progress: one line that is rewritten on a terminal, else several lines.
+    """Listener that writes the progress of a computation to a terminal, a notebook or a log.
 
-    Outside of a terminal the lines come at growing intervals. A notebook gets a separate output
-    cell, which is empty at the end.
+    On a terminal it rewrites one line. Outside of a terminal the lines come at growing intervals. A
+    notebook gets a separate output cell, which is empty at the end.
     """
 
     def __init__(
@@ -77,7 +78,7 @@ class ProgressLine:
         self.first_fits: tuple[float, int] | None = None
 
     def __call__(self, progress: ProgressEvent) -> None:
-        """Write the progress line again if the time of its next update has come."""
+        """Show the progress again if the time of the next update has come."""
         current_time = self.clock()
         if progress.total != self.total or (
             self.first_fits is not None and progress.done < self.first_fits[1]
@@ -99,7 +100,7 @@ class ProgressLine:
         if self.in_notebook:
             self.cell = _show_in_cell(text, self.cell)
         elif self.live:
-            # A line that wraps cannot be overwritten.
+            # A line wider than the terminal is cut, because a wrapped line cannot be overwritten.
             text = text[: shutil.get_terminal_size().columns - 1]
             _write("\r" + text.ljust(self.width))
             self.width = len(text)
@@ -107,7 +108,7 @@ class ProgressLine:
             _write(f"{text}\n")
 
     def _remaining_time(self, progress: ProgressEvent, current_time: float) -> str:
-        """Estimate the remaining time from the pace since the first fits finished.
+        """Return the estimated remaining time as text, from the pace since the first fits finished.
 
         The pace thus excludes the start of the workers.
         """
@@ -130,9 +131,9 @@ class ProgressLine:
 
 
 def _write(text: str) -> None:
-    """Write to stderr; an error while writing progress must not end a computation."""
+    """Write a text to stderr, and ignore errors, since they must not end a computation."""
     if sys.stderr is not None:
-        with suppress(OSError, ValueError):  # The disk may be full, or stderr closed.
+        with suppress(OSError, ValueError):  # The disk may be full, or stderr may be closed.
             sys.stderr.write(text)
             sys.stderr.flush()
 

@@ -56,7 +56,9 @@ def check_known(
 
 
 def lookup(searched_name: str, values_by_name: Mapping[str, Value]) -> Value:
-    """Return the value of this name; if there is none, raise UnknownName with the closest name.
+    """Return the value stored under a name; raise UnknownName if there is none.
+
+    The message suggests the closest known name.
 
     >>> lookup("auk", {"auc": 0.8})
     Traceback (most recent call last):
@@ -69,7 +71,10 @@ def lookup(searched_name: str, values_by_name: Mapping[str, Value]) -> Value:
 def make_attribute_error(
     module_name: str, attribute_name: str, known_names: Iterable[str]
 ) -> AttributeError:
-    """Return the AttributeError for a name that a module lacks; it suggests the closest name."""
+    """Return the AttributeError for a name that a module lacks.
+
+    The message suggests the closest name that the module has.
+    """
     suggestion = (
         "" if attribute_name.startswith("_") else suggestion_for(attribute_name, known_names)
     )
@@ -84,7 +89,7 @@ def lazy_attributes(
     attribute_names: Iterable[str],
     module_by_name: Mapping[str, str] = MappingProxyType({}),
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return `__getattr__` and `__dir__` for a module that imports its names when they are used.
+    """Return functions `__getattr__` and `__dir__` that import a module's names on first use.
 
     `module_by_name` maps each name to the module that defines it. A name that is itself a submodule
     stands for that submodule.
@@ -129,9 +134,10 @@ def _import_object(import_path: str) -> Any:
 
 
 def parse_registry_table(package: str, table_text: str) -> dict[str, RegistryEntry]:
-    """Parse the table of a registry: name, import path and description, separated by two spaces.
+    """Parse the text of a registry, in which each line is a name, an import path and a description.
 
-    An indented line continues the row above it.
+    The three entries of a line are separated by at least two spaces. An indented line continues the
+    row above it.
 
     >>> entry = parse_registry_table("truerisk.core", "family  family:Family  a learner")["family"]
     >>> entry.object_path, entry.summary

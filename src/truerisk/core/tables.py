@@ -45,7 +45,9 @@ def _is_number(cell: str) -> bool:
 
 @frozen
 class Block:
-    """Table with a caption that shows a result; control characters in names are escaped.
+    """Table with a caption that shows a result of a computation.
+
+    Control characters in names are escaped.
 
     Parameters
     ----------
@@ -123,7 +125,10 @@ def five_numbers(values: Any) -> tuple[float, float, float, float, float]:
 
 
 def frame_from_rows(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a data frame with one row per mapping; the first mapping names the columns."""
+    """Return a data frame with one row for each mapping.
+
+    The keys of the first mapping are the column names.
+    """
     column_names = list(rows[0]) if rows else []
     return frame_from_columns(
         {column_name: [row.get(column_name) for row in rows] for column_name in column_names}

@@ -16,7 +16,7 @@ ColumnKind = Literal["number", "text", "date"]
 
 
 def kinds_of_columns(table: Any) -> tuple[ColumnKind, ...] | None:
-    """Return the kind of every column of a frame or an object array; None for other tables."""
+    """Return the kind of every column, such as "number"; None if X is no frame or object array."""
     if column_names(table) is None and not _is_object_array(table):
         return None
     return tuple(_kind_of_column(column) for column in _columns(table))
@@ -57,7 +57,10 @@ def _holds_dates(column: np.ndarray) -> bool:
 
 
 def _advice_on_dates(table: Any, names: list[str] | None, j: int) -> str:
-    """Return advice for a model that cannot read dates: convert the column, or remove it."""
+    """Return advice on the j-th column, which holds dates that the model cannot read.
+
+    The advice is to convert the column to numbers, or to remove it.
+    """
     advice = "turn them into numbers, such as days since the first"
     if names is None:
         return f"{advice}."
@@ -94,7 +97,7 @@ def message_on_unreadable_names(table: Any) -> str | None:
 
 
 def has_missing_numbers(table: Any) -> bool:
-    """Return True if a cell in a column of numbers is missing and must be imputed in each fold."""
+    """Return True if a column of numbers has missing cells, which must be imputed in each fold."""
     column_kinds = kinds_of_columns(table)
     if column_kinds is not None:
         columns = zip(_columns(table), column_kinds, strict=True)
@@ -103,13 +106,14 @@ def has_missing_numbers(table: Any) -> bool:
         )
     try:
         return bool(np.isnan(as_array(table, np.float64)).any())
-    # A sparse table cannot be checked here. The learner accepts or refuses it.
+    # This error comes from a sparse table, which cannot be checked here.
+    # The learner accepts or refuses it.
     except ValueError:
         return False
 
 
 def replace_missing_by_nan(table: Any) -> Any:
-    """Return the table, with every missing value as NaN if it holds None or pandas' NA.
+    """Replace None and pandas' NA in a table by NaN, which encoders treat as a missing value.
 
     A table that must be changed is returned as an object array.
 

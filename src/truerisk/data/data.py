@@ -39,12 +39,12 @@ from truerisk.data.targets import (
 
 
 class RowsCacheKey:
-    """Key object for the rows of X: engines cache under it what they compute from X alone."""
+    """Key of a cache for what engines compute from the rows of X alone, without the targets."""
 
 
 @frozen(eq=False)
 class Data:
-    """Checked rows of a call: X, y (also as integer codes), and arrays with one entry per row.
+    """Checked data of a call: X, y and the other arrays with one entry per row.
 
     `codes[i]` is the position of `y[i]` in the sorted `classes`; both are None for regression. If
     the task is neither classification nor regression nor survival ("other"), y may be anything,
@@ -121,7 +121,7 @@ class Data:
     same_rows: RowsCacheKey = field(init=False, repr=False, default_factory=RowsCacheKey)
 
     def __post_init__(self) -> None:
-        """Count rows and classes, and compute the fields that are derived from the given ones.
+        """Compute the fields that follow from the given ones, such as the number of rows.
 
         `class_sizes` are in the order of the codes. `strata` are the labels that folds are
         stratified by: classes, or the event indicator for survival; None for regression. `places`
@@ -150,7 +150,7 @@ class Data:
 
     @cached_property
     def row_keys(self) -> np.ndarray | None:
-        """One integer per row of X, the same for equal rows only; None if all rows differ."""
+        """One integer per row of X, equal exactly for equal rows; None if all rows differ."""
         return row_keys(self.X, self._row_sums)
 
     @cached_property
@@ -168,7 +168,7 @@ class Data:
 
     @cached_property
     def row_marks(self) -> np.ndarray:
-        """One number per row, computed from its content and not from the order of rows or columns.
+        """Hash of each row's content, which does not depend on the order of rows or columns.
 
         The number does not depend on the names of the classes either.
         """
@@ -184,7 +184,7 @@ class Data:
     @cached_property
     def non_finite(self) -> str | None:
         """An error message about the first NaN or infinite cell of X, or None."""
-        # The row sums are no extra cost, because the fingerprint needs them in any case.
+        # These row sums cost nothing extra, because the fingerprint needs them in any case.
         row_sums = self._row_sums
         return (
             None
@@ -213,7 +213,7 @@ class Data:
         fit_params: Mapping[str, Any] | None = None,
         as_given: bool = False,
     ) -> Data:
-        """Check the arguments of a user and return the data; raise an error for invalid ones.
+        """Check the arguments of a user, raise an error if one is invalid, and return the data.
 
         Parameters
         ----------
@@ -279,7 +279,7 @@ class Data:
         )
 
     def targets(self, y: np.ndarray) -> tuple[np.ndarray, ...]:
-        """Convert values of y to the type that models and scorers get; return a tuple of one array.
+        """Convert entries of y to the type of the user's y; return a tuple that holds this array.
 
         The tuple is empty if there is no target.
 
@@ -455,7 +455,7 @@ class Data:
         return changed_data
 
     def subset(self, rows: np.ndarray) -> Data:
-        """Return the given rows as a new Data object, in which classes keep their codes.
+        """Return a Data object with the given rows only; the codes of the classes stay the same.
 
         Parameters
         ----------
@@ -496,9 +496,9 @@ def columns() -> ModuleType:
 def take_named_columns(
     X: Any, rows: dict[str, Any], *, models: Iterable[Any] = (), keep: Any = ()
 ) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
-    """Remove from X the columns that hold groups, times, places or weights, given by their names.
+    """Remove the columns of X that other arguments name, and return these columns' values instead.
 
-    See `named_columns.py`.
+    The arguments are groups, times, places and weights. See `named_columns.py`.
 
     Return X without these columns, the arguments with the values of the columns instead of the
     names, and the names of the removed columns.
@@ -550,7 +550,10 @@ def _survival_module() -> ModuleType:
 
 
 def has_row_entries(value: Any, n: int) -> bool:
-    """Return True if a fit parameter has one entry per row and must be subset with the rows."""
+    """Return True if a fit parameter has one entry per row, as sample weights do.
+
+    If a fit uses some of the rows, such a parameter is restricted to the same rows.
+    """
     if value is None or isinstance(value, str | bytes | Mapping):
         return False
     return (hasattr(value, "shape") or isinstance(value, list | tuple)) and _length(value) == n
@@ -610,7 +613,7 @@ def _view(X: Any) -> TableView:
 
 
 def _array_api_to_numpy(X: Any) -> np.ndarray:
-    """Convert an array of the array API to NumPy, because NumPy indices cannot select its rows."""
+    """Convert an array of the array API to NumPy, so that NumPy indices can select its rows."""
     try:
         return as_array(X)
     except ValueError as error:

@@ -24,7 +24,9 @@ POSITION_PARAMETERS = (
 def take_named_columns(
     X: Any, rows: dict[str, Any], *, models: Iterable[Any] = (), keep: Any = ()
 ) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
-    """Remove from X the columns that hold groups, times, places or weights, given by their names.
+    """Remove the columns of X that other arguments name, and return these columns' values instead.
+
+    The arguments are groups, times, places and weights.
 
     Parameters
     ----------
@@ -76,7 +78,10 @@ def take_named_columns(
 
 
 def _names_in_argument(argument: str, value: Any, X: Any) -> tuple[str, ...]:
-    """Return the column names that an argument (groups, time, block or sample_weight) holds."""
+    """Return the names of columns of X that an argument holds; none if it holds values.
+
+    The argument is groups, time, block or sample_weight.
+    """
     if isinstance(value, str):
         return (value,)
     if argument == "block" and isinstance(value, list | tuple) and column_names(X) is not None:
@@ -103,7 +108,7 @@ def without_columns(X: Any, names: tuple[str, ...]) -> Any:
 
 
 def _refuse_positions(model: Any, columns: list[str], names: tuple[str, ...]) -> None:
-    """Refuse a model that refers to columns by position if the removed columns shift positions."""
+    """Raise Refusal if removing columns shifts a position by which the model names a column."""
     first_removed_position = min(columns.index(name) for name in names)
     for column_position in _positions_in_model(model):
         if column_position < 0 or column_position >= first_removed_position:

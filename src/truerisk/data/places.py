@@ -10,8 +10,8 @@ from truerisk.core.arguments import as_array, mention, repr_on_one_line, to_row_
 from truerisk.core.errors import BadData
 from truerisk.data.rows import MAX_COORDINATES, TableView, column_arrays, column_names
 
-# The largest extent of the coordinates must lie between these limits.
-# Squares and products of smaller or larger extents underflow or overflow.
+# The largest extent of the coordinates must lie between these two limits.
+# Beyond the limits, squares and products of extents underflow or overflow.
 MIN_EXTENT, MAX_EXTENT = 1e-100, 1e100
 
 
@@ -100,15 +100,16 @@ def _label_codes(array: np.ndarray) -> np.ndarray:
     return codes.astype(np.int64)
 
 
-# This is the default number of grid cells over the bounding box of the places.
+# Default number of cells of the grid that covers the bounding box of all places.
 DEFAULT_N_CELLS = 25
 
 
 def grid_cells(coordinates: np.ndarray, cell_side: float) -> np.ndarray:
-    """Return the number of the grid cell that holds each place; empty cells get no number.
+    """Return for each place the number of its cell in a grid over all places.
 
-    Every axis, from the smallest coordinate to the largest, is cut into equal intervals. Their
-    number is chosen so that their length is nearest to `cell_side`.
+    Only cells that hold a place are numbered. Every axis, from the smallest coordinate to the
+    largest, is cut into equal intervals. Their number is chosen so that their length is nearest to
+    `cell_side`.
 
     >>> grid_cells(np.array([[0.0, 0.0], [1.0, 9.0], [4.0, 1.0], [0.5, 0.2]]), 5.0).tolist()
     [0, 1, 0, 0]
@@ -126,7 +127,7 @@ def grid_cells(coordinates: np.ndarray, cell_side: float) -> np.ndarray:
 
 
 def default_cell_side(coordinates: np.ndarray, n_cells: int = DEFAULT_N_CELLS) -> float:
-    """Return the side of square cells such that about `n_cells` of them cover the bounding box.
+    """Return the side of square grid cells such that about `n_cells` cells cover the bounding box.
 
     An axis whose extent is shorter than the side is one cell wide.
 
@@ -144,7 +145,7 @@ def default_cell_side(coordinates: np.ndarray, n_cells: int = DEFAULT_N_CELLS) -
 
 
 def connected_row_groups(first_labels: np.ndarray, second_labels: np.ndarray) -> np.ndarray:
-    """Return the number of each row's component; an equal label in either array connects rows.
+    """Join rows that share a label in either array, and return a group number for each row.
 
     Rows joined by a chain of such connections get the same number.
 
@@ -170,13 +171,19 @@ def connected_row_groups(first_labels: np.ndarray, second_labels: np.ndarray) ->
 
 
 def default_clusters(coordinates: np.ndarray, groups: np.ndarray | None) -> np.ndarray:
-    """Return the default grid cell of each row; cells that share a group are joined into one."""
+    """Return a cluster number for each row: its cell in the default grid over the places.
+
+    Cells that hold rows of the same group are joined into one cluster.
+    """
     cells = grid_cells(coordinates, default_cell_side(coordinates))
     return cells if groups is None else connected_row_groups(cells, groups)
 
 
 def join_groups_and_blocks(groups: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Join groups that have rows in the same block, so that folds can keep both whole."""
+    """Join groups that have rows in the same block into one group, and return the joined groups.
+
+    Folds of joined groups divide neither a group nor a block.
+    """
     joined_groups = connected_row_groups(groups, blocks)
     if joined_groups.max() == 0:
         raise BadData(

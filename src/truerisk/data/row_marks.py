@@ -12,9 +12,10 @@ from truerisk.data.rows import column_arrays, column_names, n_rows, splitmix64
 
 # This is the largest number of cells that are hashed at a time.
 MAX_BLOCK_CELLS = 1 << 18
-# Of the 52 fraction bits of a double, this number of low bits is rounded away.
+# Number of low bits that are rounded away, out of the 52 fraction bits of a double.
 N_ROUNDED_BITS = 19
-# After one round, boolean columns differ only by their sums. Further rounds use their rows, too.
+# After the first round of hashing, the hash of a boolean column depends on its sum alone.
+# Further rounds also use the rows that hold its ones.
 N_ROUNDS = 3
 
 
@@ -41,7 +42,7 @@ def hash_rows(
 
 
 def sum_hashes_by_class(class_codes: np.ndarray, row_hashes: np.ndarray) -> np.ndarray:
-    """Add up the marks of the rows of each class 0, 1, ..., whatever the order of the rows."""
+    """Return the sum of the row hashes of each class 0, 1, ..., whatever the order of the rows."""
     sums = np.zeros(int(class_codes.max()) + 1, dtype=np.uint64)
     np.add.at(sums, class_codes, row_hashes)
     return sums
@@ -56,7 +57,7 @@ def _hashes_of_columns(table: Any, previous_hashes: np.ndarray) -> np.ndarray:
 
 
 def _hashes_of_sparse_rows(table: Any, previous_hashes: np.ndarray) -> np.ndarray:
-    """Compute row hashes of a sparse table; zeros do not contribute, whether stored or not."""
+    """Compute a hash of each row of a sparse table, to which stored zeros contribute nothing."""
     matrix = table.tocoo(copy=True)
     matrix.sum_duplicates()
     rows, columns = (indices[matrix.data != 0] for indices in (matrix.row, matrix.col))
@@ -68,7 +69,7 @@ def _hashes_of_sparse_rows(table: Any, previous_hashes: np.ndarray) -> np.ndarra
 
 
 def _iterate_cell_bits(table: Any) -> Iterator[np.ndarray]:
-    """Yield the cells of a block of columns as integers, block after block."""
+    """Yield blocks of columns with the cells as integers."""
     if column_names(table) is not None:
         for column in column_arrays(table):
             yield _cell_bits(column)[:, None]
@@ -81,7 +82,7 @@ def _iterate_cell_bits(table: Any) -> Iterator[np.ndarray]:
 
 
 def _cell_bits(cells: np.ndarray) -> np.ndarray:
-    """Return numbers as the bits of rounded doubles, and any other cell as a hash of its text."""
+    """Convert cells to integers: numbers to the bits of rounded doubles, other cells to hashes."""
     if cells.dtype.kind in "biuf":
         doubles = cells.astype(np.float64, order="C")
         last_kept_bit, half_bit = (

@@ -92,7 +92,7 @@ class TableView:
         return column_names(self.X)
 
     def column(self, name: str, argument: str) -> Any:
-        """Return the frame's column of this name; `argument` is the parameter that named it."""
+        """Return the column with this name; `argument` gave the name, and errors mention it."""
         if self.names is None:
             raise BadData(
                 f"{mention(argument, name)} names a column, and X is no frame: give the values "
@@ -108,7 +108,7 @@ class TableView:
         return self.X.iloc[:, self.names.index(name)] if hasattr(self.X, "iloc") else self.X[name]
 
     def are_column_names(self, texts: Sequence[Any]) -> bool:
-        """Return True if the texts are column names, and not one label for each row.
+        """Return True if the texts name columns of X, False if they are one label for each row.
 
         They are column names if X has all of them, or if they are too few to be one label per row.
         """
@@ -137,10 +137,10 @@ def take_rows(table: Any, rows: np.ndarray) -> Any:
 
 
 def copy_if_mutable(value: Any) -> Any:
-    """Copy a value that a model could write into; a value without a `copy` method is immutable.
+    """Return a copy of a value that a model could write into.
 
-    The copy of an array has the same memory layout, because the layout decides the last bits of
-    sums.
+    A value without a `copy` method is taken for immutable and returned itself. The copy of an array
+    has the same memory layout, because the layout decides the last bits of sums.
     """
     if isinstance(value, np.ndarray):
         return value.copy("K")
@@ -236,7 +236,7 @@ def digest(*tables: Any, sums: RowChecksums | None = None) -> str:
 
 
 def row_keys(table: Any, sums: RowChecksums | None = None) -> np.ndarray | None:
-    """Return one integer per row, equal for two rows exactly if they have the same content.
+    """Return one integer for each row; two of these are equal exactly if the rows are equal.
 
     The result is None if all rows differ, or if equality is undefined. If `sums` (`sums_of` the
     table) show that all rows differ, the rows themselves are not compared.
@@ -252,7 +252,7 @@ def row_keys(table: Any, sums: RowChecksums | None = None) -> np.ndarray | None:
         column_codes = [codes_of_cells(column) for column in columns]
         return _keys_of_numeric_rows(np.column_stack(column_codes))
     array = np.asarray(table)
-    # A one-dimensional array has one text per row.
+    # In a one-dimensional array, each entry is the text of one row.
     array = array[:, None] if array.ndim == 1 else array
     if array.ndim != 2 or array.shape[1] == 0:
         return None
@@ -274,7 +274,7 @@ def codes_of_cells(column: np.ndarray) -> np.ndarray:
 
 
 def _keys_of_numeric_rows(array: np.ndarray) -> np.ndarray | None:
-    """Return one integer per row of an array of numbers, the same for equal rows.
+    """Return one integer for each row of a numeric array, with equal integers for equal rows.
 
     The result is None if all rows differ.
     """
@@ -314,7 +314,7 @@ BLOCK_BYTES = 1 << 18
 
 @frozen(eq=False)
 class RowChecksums:
-    """Checksum of each row, and a flag `is_finite`.
+    """Checksum of each row of a table, and a flag that tells if all cells are finite.
 
     The flag is True if all cells are finite, and False if some are not or if it is unknown.
     """
@@ -324,7 +324,7 @@ class RowChecksums:
 
 
 def sums_of(table: Any) -> RowChecksums | None:
-    """Return a checksum of every row of an array of 8-byte numbers, or None for any other table.
+    """Return a checksum of each row of a numeric array with 8-byte cells; None for other tables.
 
     −0.0 counts as 0.0. The compiled code relies on the shapes and types that are checked here.
     NumPy computes the same sums if the compiled module is missing or cannot read the array in its
@@ -347,7 +347,7 @@ def sums_of(table: Any) -> RowChecksums | None:
 
 @lru_cache(maxsize=4)
 def _column_factors(n_columns: int) -> np.ndarray:
-    """Return an odd factor for every column; multiplying by an odd number loses no bit."""
+    """Return one odd factor for each column, since multiplying by odd numbers loses no bit."""
     factors = splitmix64(np.arange(n_columns)) | np.uint64(1)
     factors.flags.writeable = False  # The cache returns the same array to every caller.
     return factors

@@ -52,7 +52,7 @@ def as_pairs(y: np.ndarray, pair_dtype: np.dtype[Any]) -> np.ndarray:
 def uncensored_probability(
     y: np.ndarray, weights: np.ndarray | None, query_times: np.ndarray, *, past: bool
 ) -> Any:
-    """Return the Kaplan-Meier probability of still being uncensored just before the given times.
+    """Return the Kaplan-Meier probability that a row is uncensored just before the given times.
 
     If `past` is True, the probability is that of being uncensored beyond these times.
 
@@ -75,7 +75,7 @@ def uncensored_probability(
 def outcome_at_horizon(
     y: np.ndarray, weights: np.ndarray | None, horizon: float
 ) -> dict[str, np.ndarray]:
-    """Return for each row if its event came by the horizon (1 or 0), and a weight for censoring.
+    """Return for each row its class (1 if the event came by the horizon, else 0) and its weight.
 
     The weights are inverse probabilities of censoring (Graf et al., 1999). Let G be the probability
     of being uncensored, estimated from all rows. The weight of a row is multiplied by 1/G(its time)

@@ -25,13 +25,14 @@ def to_python_scalar(value: Any) -> Any:
 
 
 def find_target_form(y: Any, target: np.ndarray) -> TargetForm | None:
-    """Return the type of the user's y and True if it was a column; None if y was not converted.
+    """Return the form in which the user gave y, or None if y was not converted.
 
-    The type is that of the user's y only if converting back restores y exactly. pandas types with
-    missing values become double precision, as in scikit-learn.
+    The form is the type of the user's y, and True if y was given as one column. The type is that of
+    the user's y only if converting back restores y exactly. pandas types with missing values become
+    double precision, as in scikit-learn.
     """
     given_array = np.asarray(y)
-    # An array with named fields holds pairs of an event indicator and a time.
+    # A NumPy array with named fields holds pairs of an event indicator and a time.
     if given_array.dtype.names:
         return given_array.dtype, False
     is_column = given_array.ndim == target.ndim + 1
@@ -134,7 +135,7 @@ def _warn_about_column() -> None:
 
 
 def check_target_length(y: Any, n: int) -> np.ndarray:
-    """Check the length of a target that only a scorer reads.
+    """Check the length of a target of any kind, which the scorer alone reads.
 
     If y is None, return an array without columns.
     """
@@ -163,7 +164,7 @@ def encode_classes(target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         _refuse_objects(target)
     integers = target.astype(np.int64) if np.can_cast(target.dtype, np.int64) else None
     if integers is not None and int(integers.max()) - int(integers.min()) < len(integers):
-        # Integers in a small range are counted, which is quicker than sorting.
+        # If integers lie in a small range, counting them is quicker than sorting.
         codes = integers - integers.min()
         is_present = np.bincount(codes) > 0
         classes = (np.flatnonzero(is_present) + integers.min()).astype(target.dtype)

@@ -54,7 +54,7 @@ def checked_times(time: Any, table: TableView) -> np.ndarray:
 
 
 def parse_dates(column: Any) -> np.ndarray | None:
-    """Convert a column to dates, in any notation; return None if a cell is no date.
+    """Convert a column of dates, in any notation, to an array; return None if a cell is no date.
 
     >>> parse_dates(["20240531", "20240601"])
     array(['2024-05-31T00:00:00.000000', '2024-06-01T00:00:00.000000'],
@@ -68,7 +68,7 @@ def parse_dates(column: Any) -> np.ndarray | None:
         if array.dtype.kind in "iuf":
             return _dates_from_numbers(array)
         if array.dtype.kind != "M":
-            # Parsing one cell first avoids the full parse for most columns of other texts.
+            # A trial with the first cell shows for most columns that they hold no dates.
             _parsed_times(array[:1])
             array = _parsed_times(array)
     except (BadData, OverflowError):
@@ -77,7 +77,9 @@ def parse_dates(column: Any) -> np.ndarray | None:
 
 
 def convert_time_span(span: Any, times: np.ndarray | None, argument: str) -> Any:
-    """Convert a time span to the unit of `times`, or check a number of rows if `times` is None.
+    """Convert a time span to the unit of `times`.
+
+    If `times` is None, the span is a number of rows, which is checked.
 
     >>> int(convert_time_span(3, None, "gap")), convert_time_span(0.5, np.array([1.0, 2.0]), "gap")
     (3, 0.5)
@@ -100,7 +102,7 @@ def convert_time_span(span: Any, times: np.ndarray | None, argument: str) -> Any
 
 
 def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
-    # A Timedelta of pandas is a timedelta, too.
+    # pandas' Timedelta is a subclass of timedelta, too.
     if isinstance(span, timedelta):
         span = np.timedelta64(getattr(span, "to_timedelta64", lambda: span)())
     elif isinstance(span, int | float) and span == 0:
@@ -118,7 +120,7 @@ def _as_duration(span: Any, times: np.ndarray, name: str) -> np.timedelta64:
     if np.isnat(span) or span < np.timedelta64(0, "us"):
         raise BadArgument(f"{mention(name, span)}: a length of time is not negative.")
     converted_span = span.astype(f"m8[{np.datetime_data(times.dtype)[0]}]")
-    # If the unit of the dates is too coarse for the span, the span keeps its own unit.
+    # If the dates have a unit too coarse to express the span, the span keeps its own unit.
     return converted_span if converted_span == span else span
 
 
@@ -179,7 +181,7 @@ def _times_from_texts(cells: list[str]) -> np.ndarray:
     try:
         with warnings.catch_warnings():
             # NumPy warns if a text has a time zone. The warning becomes an error here.
-            # The slower code below then reads the zone.
+            # The slower conversion below then reads the time zone.
             warnings.simplefilter("error")
             return np.array([cell.strip() for cell in cells], dtype=DATE_DTYPE)
     except (ValueError, Warning):
@@ -229,7 +231,7 @@ def _dates_from_numbers(date_numbers: np.ndarray) -> np.ndarray | None:
 
 
 def _array_from_dates(cells: list[Any]) -> np.ndarray:
-    # NaT of pandas is not equal to itself, which identifies it.
+    # A cell that differs from itself is pandas' NaT.
     missing_row = next((i for i, cell in enumerate(cells) if cell != cell), None)
     if missing_row is not None:
         raise BadData(f"time[{missing_row}] is NaT: {MISSING_TIME_ADVICE}")

@@ -135,7 +135,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> Bundle:
-    """Return the data set with this name; a generator's rows are drawn with a fixed seed.
+    """Return the data set with this name; generated rows are the same at every call.
 
     Parameters
     ----------
@@ -162,5 +162,5 @@ def load(name: str) -> Bundle:
     return source.bundle()
 
 
-if not TYPE_CHECKING:  # Type checkers would otherwise assume that every name exists.
+if not TYPE_CHECKING:  # If type checkers saw this, they would accept any name.
     __getattr__, __dir__ = lazy_attributes(__name__, __all__, _MODULES_BY_NAME)

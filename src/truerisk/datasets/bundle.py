@@ -65,7 +65,7 @@ class Bundle(BriefRepr):
 
 
 class BundleSource(Protocol):
-    """Interface of the objects in the registry of data sets: `bundle()` returns the data."""
+    """Interface of a registered data set: its method `bundle` returns the data."""
 
     def bundle(self) -> Bundle:
         """Return the data set with its description."""
@@ -81,7 +81,7 @@ class SklearnDataset:
     description: str
 
     def bundle(self) -> Bundle:
-        """Load the data set; labels are scikit-learn's integers, and `class_names` names them."""
+        """Load the data set; y holds scikit-learn's integer labels, which `class_names` names."""
         from sklearn import datasets
 
         sklearn_data = getattr(datasets, self.loader_name)()

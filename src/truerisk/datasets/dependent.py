@@ -134,7 +134,7 @@ class DailyLoadProblem:
 
     @property
     def bayes_risk(self) -> float:
-        """Smallest possible squared risk far from the training days: the variance of level u."""
+        """Smallest possible squared risk on days far after the training days: the variance of u."""
         return 1.0
 
 
@@ -142,9 +142,9 @@ make_daily_load = DailyLoadProblem()
 """Daily load of two years; the Bayes risk of days far after the training days is 1."""
 
 
-# These are the shares of the signal's variance that come from the two observed features.
+# Shares of the signal's variance that are due to a and b, the two observed features.
 FEATURE_VARIANCE_SHARES = (0.4, 0.2)
-# The covariance matrix is factored for at most this number of rows.
+# Largest number of rows for which the covariance matrix is factored.
 MAX_ROWS = 5000
 MAX_RANGE_OR_NOISE = 1e6
 
@@ -199,7 +199,7 @@ class FieldProblem:
     def __call__(
         self, n_samples: int = 200, *, random_state: Seed = None
     ) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Draw places and the fields at these places; all rows of a call belong to one field.
+        """Draw places, and the values of one realisation of the random fields at these places.
 
         Test rows of a model must therefore be drawn in the same call as its training rows.
 
@@ -300,7 +300,7 @@ class FieldProblem:
         from scipy.spatial.distance import cdist
 
         covariance = np.exp(-cdist(coordinates, coordinates) / self.range)
-        # The small number keeps the matrix positive definite if two places are the same.
+        # Without this small number the matrix is singular if two places are the same.
         covariance[np.diag_indices(len(coordinates))] += 1e-9
         standard_normal_draws = rng.normal(
             size=(len(coordinates), len(FEATURE_VARIANCE_SHARES) + 1)

@@ -30,13 +30,16 @@ ParsedFiles = tuple[NDArray[np.float64], NDArray[Any], tuple[str, ...], tuple[st
 
 
 def find_data_folder() -> Path | None:
-    """Return the folder that the variable TRUERISK_DATA names, or None if it does not exist."""
+    """Return the folder named by the variable TRUERISK_DATA, or None if there is no such folder."""
     folder_name = os.environ.get(FOLDER_VARIABLE, "").strip()
     return Path(folder_name) if folder_name and Path(folder_name).is_dir() else None
 
 
 def compute_digest(X: NDArray[np.float64], y: NDArray[Any]) -> str:
-    """Return the SHA-256 checksum of X, row by row, and of y (class codes or numbers)."""
+    """Return the SHA-256 checksum of the cells of X, row by row, followed by y.
+
+    y holds class codes or numbers.
+    """
     # Adding 0.0 turns -0.0 into 0.0, so that equal numbers have equal bytes.
     arrays = (np.asarray(values, dtype="<f8") + 0.0 for values in (X, y))
     return hashlib.sha256(b"".join(values.tobytes() for values in arrays)).hexdigest()
@@ -44,8 +47,9 @@ def compute_digest(X: NDArray[np.float64], y: NDArray[Any]) -> str:
 
 @frozen(eq=False)
 class DocumentData:
-    """Data set in user-supplied files: their names, a reader and the expected checksum.
+    """Data set that is read from files which the user must supply.
 
+    The fields hold the names of the files, a function that reads them, and the expected checksum.
     `digest` is the SHA-256 of X and y.
 
     `reader` gets the content of each file in the order of `files`. `expected_content` describes in
@@ -63,7 +67,10 @@ class DocumentData:
     task: TaskName = "classification"
 
     def bundle(self) -> Bundle:
-        """Read, verify and return the data set; raise BadData if a file is missing or differs."""
+        """Read the files, check the data, and return them; raise BadData if a file is missing.
+
+        BadData is raised as well if the data differ from those of the expected checksum.
+        """
         folder = find_data_folder()
         if folder is None:
             folder_name = os.environ.get(FOLDER_VARIABLE)
@@ -182,7 +189,10 @@ OZONE_COLUMNS = (
 
 
 def _read_ozone(file_content: bytes) -> ParsedFiles:
-    """Read ozone data: X holds forecasts and an indicator per station; y is the observed ozone."""
+    """Read the ozone data, with the observed ozone as y.
+
+    The columns of X are the forecasts and one indicator for each station.
+    """
     columns = dict(zip(OZONE_COLUMNS, _read_csv(file_content)[1].T, strict=True))
     station_names, station_codes = np.unique(columns.pop("STATION"), return_inverse=True)
     y = columns.pop("O3obs").astype(np.float64)

@@ -20,7 +20,7 @@ from truerisk.datasets.gaussian import Seed, TrueRisk, get_predict_function
 N_GROUPS, FEATURES_PER_GROUP, N_CLASSES = 5, 3, 4
 # The four points are the vertices of a regular tetrahedron with edges of length √2, one per class.
 TETRAHEDRON_VERTICES = np.array([(1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)]) / 2
-# With `paired`, the class means in the five groups of features are the vertices times these.
+# With `paired`, the class means in feature group g are the vertices times PAIRED_MEAN_FACTORS[g].
 PAIRED_MEAN_FACTORS = np.array([1.3, 0, 1.3, 0, 1.3])
 _TEST_ROWS = 100_000
 _CHUNK_ROWS = 10_000
@@ -102,7 +102,7 @@ class FourClassProblem:
     def __call__(
         self, n_samples: int = 100, *, shuffle: bool = True, random_state: Seed = None
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Draw rows and labels; every class gets the same number of rows, up to one.
+        """Draw rows and labels; the numbers of rows of two classes differ by at most one.
 
         Parameters
         ----------
@@ -133,8 +133,8 @@ class FourClassProblem:
         if self.paired:
             X[:] = X @ np.linalg.cholesky(self.covariance).T
         else:
-            # Each of the first four groups of features has one common factor.
-            # The factor is along a different vertex in each group.
+            # The features of each of the first four groups share one random factor.
+            # The direction of the factor is another vertex in each group.
             common_factors = rng.standard_normal((len(X), len(TETRAHEDRON_VERTICES)))
             for group, vertex in enumerate(TETRAHEDRON_VERTICES):
                 group_columns = X[:, FEATURES_PER_GROUP * group : FEATURES_PER_GROUP * (group + 1)]

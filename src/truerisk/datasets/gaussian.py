@@ -245,7 +245,8 @@ class GaussianProblem:
                 error_rates = ndtr(
                     mean_scores / (score_deviations if label == 0 else -score_deviations)
                 )
-            # A rule whose scores have no spread predicts the same class for every row.
+            # If a rule's scores have no spread within a class, it predicts one label for all its
+            # rows.
             errors.append(np.where(score_deviations == 0, (mean_scores > 0) != label, error_rates))
         return np.mean(errors, axis=0)
 
@@ -337,7 +338,7 @@ class GaussianProblem:
 
 
 def get_predict_function(rule: Any) -> Callable[[Any], Any]:
-    """Return the function that predicts labels: the method `predict` of a model, or `rule`."""
+    """Return the function that predicts labels of rows: `rule.predict` if present, else `rule`."""
     predict: Any = getattr(rule, "predict", rule)
     if not callable(predict) or isinstance(rule, type):
         raise BadArgument(
@@ -347,7 +348,7 @@ def get_predict_function(rule: Any) -> Callable[[Any], Any]:
 
 
 def _rows_per_class(name: str, n_rows: Any) -> tuple[int, int]:
-    """Return the number of rows of each class; a single number is divided equally."""
+    """Return the number of rows of each class, given both numbers or one number to be halved."""
     if not isinstance(n_rows, tuple):
         check_count(name, n_rows, 2, "give at least 2, a whole number: no class may lack rows")
         return (n_rows + 1) // 2, n_rows // 2
@@ -378,7 +379,8 @@ def _log_density(
     return -(squared_distances + np.linalg.slogdet(matrix)[1]) / 2
 
 
-# These limits of integration are in standard deviations. The probability outside is 1e-32.
+# Integration limits on each side of the mean, in standard deviations.
+# The probability outside of these limits is 1e-32.
 _LIMITS_IN_DEVIATIONS = (-12, -6, 0, 6, 12)
 _NEGLIGIBLE_SLOPE = 1e-12
 
@@ -406,7 +408,7 @@ def quadratic_bayes_risk(
     b = m / d
     # The log density ratio is sum_j a_j z_j^2 + b_j z_j + c_j.
     c = -(m**2 / d + np.log(d)) / 2
-    # The inner integral is over the axis with a quadratic term, if there is one.
+    # If only one axis has a quadratic term, the inner integral is over this axis.
     if abs(a[1]) < _NEGLIGIBLE_SLOPE:
         m, d, a, b, c = m[::-1], d[::-1], a[::-1], b[::-1], c[::-1]
     return _overlap_of_normals(m, d, a, b, c) / 2
@@ -433,7 +435,7 @@ def _overlap_of_normals(m: Array, d: Array, a: Array, b: Array, c: Array) -> flo
             + _normal_density(z1, m[0], d[0]) * class_0_probability
         )
 
-    # The range of z1 is cut into intervals, none of which is much wider than the densities in it.
+    # The range of z1 is cut so that no interval is much wider than the densities in it.
     means_and_deviations = ((0.0, 1.0), (float(m[0]), float(np.sqrt(d[0]))))
     integration_limits = {
         mean + n_deviations * deviation
@@ -450,7 +452,10 @@ def _overlap_of_normals(m: Array, d: Array, a: Array, b: Array, c: Array) -> flo
 def _prob_quadratic_positive(
     a: float, b: float, c: float, m: float, d: float
 ) -> tuple[float, float]:
-    """Return P(a z^2 + b z + c > 0) for z ~ N(0, 1), and for z ~ N(m, d)."""
+    """Return the probability that a z^2 + b z + c > 0 under each of two normal distributions of z.
+
+    The distributions are N(0, 1) and N(m, d), where d is a variance.
+    """
     if abs(a) < _NEGLIGIBLE_SLOPE:
         return _prob_linear_positive(b, c, 0.0, 1.0), _prob_linear_positive(b, c, m, d)
     discriminant = b * b - 4 * a * c
@@ -473,7 +478,10 @@ def _prob_quadratic_positive(
 
 
 def _prob_linear_positive(b: float, c: float, m: float, d: float) -> float:
-    """Return P(b z + c > 0) for z ~ N(m, d), where m is the mean and d the variance."""
+    """Return the probability that b z + c > 0 if z has mean m and variance d.
+
+    The distribution of z is normal.
+    """
     if b == 0:
         return float(c > 0)
     probability_below = _normal_cdf(-c / b, m, d)

@@ -78,7 +78,7 @@ We estimated the parameters from the colon data, because the publication does no
 """
 
 
-# The class means are 4 standard deviations apart, which gives a Bayes risk of Phi(-2).
+# The class means are 4 standard deviations apart, so that the Bayes risk is Φ(−2).
 N_FEATURE_PAIRS, PAIR_CORRELATION, MEAN_DIFFERENCE = 7, 0.6, 1.2095
 
 
@@ -147,11 +147,12 @@ _TEST_ROWS = 100_000
 
 @frozen
 class KearnsProblem:
-    r"""Problem on [0, 1]: labels alternate between intervals, and a share `noise` of them is wrong.
+    r"""Problem with one feature, in which labels alternate between intervals of [0, 1].
 
-    X is uniform. The `n_intervals` intervals are equally long and labelled 0, 1, 0, 1 …, so that
-    the target is :math:`f(x) = \lfloor d x \rfloor \bmod 2`. A rule φ has the risk :math:`\eta + (1
-    - 2\eta)\,|\{\varphi \ne f\}|`, exactly (Kearns et al., 1997).
+    A share `noise` of the labels is wrong. X is uniform. The `n_intervals` intervals are equally
+    long and labelled 0, 1, 0, 1 …, so that the target is :math:`f(x) = \lfloor d x \rfloor \bmod
+    2`. A rule φ has the risk :math:`\eta + (1 - 2\eta)\,|\{\varphi \ne f\}|`, exactly (Kearns et
+    al., 1997).
 
     Parameters
     ----------
@@ -261,7 +262,7 @@ class KearnsProblem:
         return self.noise
 
     def target(self, x: ArrayLike) -> NDArray[np.int64]:
-        """Return the true label of x, before noise: that of the interval in which x lies.
+        """Return the true label of x, without noise: the label of the interval that contains x.
 
         The last interval contains x = 1.
 
@@ -294,9 +295,10 @@ class KearnsProblem:
         return self.target(np.asarray(X, dtype=np.float64).ravel())
 
     def share_of_ones(self, ends: ArrayLike) -> NDArray[np.float64]:
-        """Return for each cell between the boundaries `ends` the total length with true label 1.
+        """Return the total length on which the true label is 1, for each cell of a partition.
 
-        The first cell starts at 0 and the last one ends at 1.
+        The boundaries `ends` divide [0, 1] into cells. The first cell starts at 0 and the last one
+        ends at 1.
 
         These lengths add up to the total length of the target's intervals with label 1.
 
@@ -314,14 +316,14 @@ class KearnsProblem:
         scaled_edges = edges * self.n_intervals
         n_complete_intervals = np.floor(scaled_edges)
         # Every second complete interval has label 1.
-        # The incomplete interval left of an edge counts if its label is 1.
+        # The part of an interval up to an edge counts if the interval has label 1.
         cumulative_length_of_ones = n_complete_intervals // 2 + np.where(
             n_complete_intervals % 2 == 1, scaled_edges - n_complete_intervals, 0.0
         )
         return np.diff(cumulative_length_of_ones) / self.n_intervals
 
     def true_risk_intervals(self, boundaries: ArrayLike, labels: ArrayLike) -> float:
-        """Return the exact risk of a rule that predicts `labels[j]` in the j-th of its intervals.
+        """Return the exact risk of a rule that divides [0, 1] into intervals with one label each.
 
         Parameters
         ----------
@@ -355,10 +357,10 @@ class KearnsProblem:
         return self.noise + (1 - 2 * self.noise) * wrong_length
 
     def true_risk(self, rule: Any, *, n_test: int = _TEST_ROWS, random_state: Seed = 0) -> TrueRisk:
-        """Return the risk of a rule: exact if it has `boundaries_` and `labels_`, else estimated.
+        """Return the risk of a rule, exactly for a rule with `boundaries_` and `labels_`.
 
-        Only the part of [0, 1] where the rule differs from the target is measured, on `n_test`
-        fresh x, because the noise is known.
+        The risk of any other rule is estimated. Only the part of [0, 1] where the rule differs from
+        the target is measured, on `n_test` fresh x, because the noise is known.
 
         Parameters
         ----------

@@ -49,13 +49,13 @@ class LearnerBySize:
 
     @property
     def n_inner_folds(self) -> int:
-        """Number of inner folds that compare settings within a training set; 0 without tuning."""
+        """Number of inner folds used to choose a setting in a training set; 0 without tuning."""
         if self.select_by is None or len(self.problem.family) == 1:
             return 0
         return int(getattr(self.select_by, "k", 10))
 
     def full_size_plan(self) -> Plan:
-        """Return the splits with complete training sets; raise unless all rows are tested equally.
+        """Return the splits with full training sets; raise if they test rows unequally often.
 
         Every row must be in equally many test sets.
         """
@@ -72,7 +72,7 @@ class LearnerBySize:
         return plan
 
     def subsampled_plan(self, n_train: int) -> Plan:
-        """Return the plan of splits whose training sets are subsampled to this number of rows."""
+        """Return the splits of the method with training sets reduced to `n_train` random rows."""
         return self._draw_plan(Subsampled(n_train, self.method))
 
     def _draw_plan(self, method: Method) -> Plan:
@@ -80,11 +80,11 @@ class LearnerBySize:
         if self.select_by is not None:
             random_streams = random_streams.child(
                 "outer"
-            )  # `Nested` draws its outer folds from the child "outer".
+            )  # `Nested` uses the child stream "outer" for its outer folds.
         return method.plan(self.problem.data, random_streams)
 
     def method_for_size(self, n_train: int) -> Method:
-        """Return the method that tests fits on this number of training rows, with any tuning."""
+        """Return the method that tests fits on `n_train` rows, including any tuning in the fits."""
         subsampled_method = Subsampled(n_train, self.method)
         return (
             subsampled_method
@@ -93,7 +93,7 @@ class LearnerBySize:
         )
 
     def plans(self, n_train: int) -> list[tuple[Plan, int]]:
-        """Return plans of fits on this number of rows, each with its number of settings."""
+        """Return the plans of all fits on `n_train` rows, each with its number of settings."""
         problem, method = self.problem, self.method_for_size(n_train)
         plan, n_settings = method.plan(problem.data, Streams(problem.seed)), len(problem.family)
         if not isinstance(method, Procedure):
@@ -105,12 +105,12 @@ class LearnerBySize:
 
 
 def subsampleable_method(method: Any) -> Averaged:
-    """Return the method if its training sets can be subsampled, and raise an error otherwise."""
+    """Return the method, or raise an error if its training sets cannot be subsampled."""
     return Subsampled(1, method).method
 
 
 MAX_SIZES = 8
-MIN_SIZE_RATIO = 1.25  # The ratio of neighbouring training sizes is at least MIN_SIZE_RATIO.
+MIN_SIZE_RATIO = 1.25  # Each training size is at least MIN_SIZE_RATIO times the next smaller one.
 MAX_SIZE_RATIO = 16  # The largest training size is at most MAX_SIZE_RATIO times the smallest.
 MIN_TRAINING_ROWS = 10
 
@@ -164,10 +164,10 @@ def usual_sizes(learner: LearnerBySize, full_size_plan: Plan) -> list[int]:
 
 
 def _smallest_fittable_size(learner: LearnerBySize, smallest_size: int, largest_size: int) -> int:
-    """Return the smallest training size at which no setting fails (25 neighbours need 25 rows).
+    """Return the smallest training size at which all settings can be fitted.
 
-    If this would leave too few sizes, the result is `smallest_size`, and the fits raise their own
-    errors.
+    For instance, 25 nearest neighbours need 25 training rows. If this would leave too few sizes,
+    the result is `smallest_size`, and the fits raise their own errors.
     """
     training_size = smallest_size
     while training_size * MIN_SIZE_RATIO ** (MIN_N_SIZES - 1) <= largest_size:
@@ -185,7 +185,7 @@ def _smallest_fittable_size(learner: LearnerBySize, smallest_size: int, largest_
 
 
 def _min_training_size(data: Data, n_inner_folds: int) -> int:
-    """Return a training size that contains every class, several groups, and rows for inner folds.
+    """Return a training size large enough for every class, for several groups and for inner folds.
 
     There are two rows or more for each inner fold. The number of rows of a class in a stratified
     subsample of m rows is m times the share of the class, to within less than 2.
@@ -198,7 +198,7 @@ def _min_training_size(data: Data, n_inner_folds: int) -> int:
         )
     if data.groups is not None:
         n_groups = len(np.unique(data.groups))
-        # Folds contain whole groups, so that each inner fold needs a group.
+        # Folds contain whole groups, so there must be at least one group per inner fold.
         n_rows = max(n_rows, -(-(n_inner_folds + 2) * data.n_rows // n_groups))
     return int(n_rows)
 
@@ -206,7 +206,10 @@ def _min_training_size(data: Data, n_inner_folds: int) -> int:
 def measure_learning_curve(
     learner: LearnerBySize, sizes: Sequence[int], fit_store: FitStore | None
 ) -> LearningCurve:
-    """Estimate the risk at every training size, smallest first so that failures occur early."""
+    """Estimate the risk at every training size, from the smallest to the largest.
+
+    A failure at a small size thus occurs early.
+    """
     computations: list[Computation] = []
     estimates: list[RiskEstimate] = []
     for training_size in sizes:
@@ -292,7 +295,7 @@ def _joint_covariance(
 
 
 def _warn_of_missing_classes(learner: LearnerBySize, training_size: int) -> None:
-    """Warn how many fits have no training row of a class, and so fail or never predict it."""
+    """Warn of fits without a training row of some class: they fail, or never predict this class."""
     data = learner.problem.data
     if data.codes is None:
         return

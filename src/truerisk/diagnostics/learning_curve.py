@@ -186,7 +186,7 @@ def as_learner(
     sample_weight: Any,
     **terms: Any,
 ) -> LearnerBySize:
-    """Return the estimator to be tested; a HonestSearchCV provides its own settings."""
+    """Return the estimator whose risk is measured; a HonestSearchCV provides its own settings."""
     if has_several_scores(terms["scoring"]):
         raise BadArgument(
             f"{mention('scoring', terms['scoring'])}: a learning curve is of one score. Give one, "
@@ -198,7 +198,7 @@ def as_learner(
         problem = problem_from_arguments(Family.from_grid(model), X, y, **row_arguments, **terms)
         outer_method = subsampleable_method(as_method(DEFAULT_FOLDS if cv is None else cv))
         return LearnerBySize(problem, outer_method, store=store)
-    # Arguments that the search defines must not be passed again, as they would have no effect.
+    # Arguments that the search itself defines are refused here, since they would have no effect.
     for name, value in {**terms, "store": store}.items():
         if value is not DEFAULT_ARGUMENTS[name] and value != DEFAULT_ARGUMENTS[name]:
             raise BadArgument(
@@ -224,7 +224,7 @@ def as_learner(
 
 
 def _testing_method(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:
-    """Return the method that tests: from `cv` if given, else the folds by which a search tunes."""
+    """Return the method that tests a search: `cv` if it is given, else the search's own folds."""
     if cv is not None:
         return subsampleable_method(as_method(cv))
     outer_method = Pairs() if search.outer is None else as_method(search.outer)

@@ -24,9 +24,9 @@ from truerisk.search.any_model import problem_from_model
 from truerisk.search.search import HonestSearchCV
 
 LONG_TEST_SECONDS = (
-    60.0  # A test that will take more than LONG_TEST_SECONDS seconds warns in advance.
+    60.0  # If a test will take more than LONG_TEST_SECONDS seconds, a warning says so in advance.
 )
-# With so few rows or groups, permutations soon repeat (7! = 5040 in all).
+# Up to this number of rows or groups, a note says that permutations soon repeat (7! = 5040).
 MAX_UNITS_WITH_NOTE = 7
 
 
@@ -161,7 +161,7 @@ def permutation_test(
 def problem_to_permute(
     search: Any, X: Any, y: Any, groups: Any, params: dict[str, Any], time: Any = None
 ) -> EstimationProblem:
-    """Return the problem whose risk is computed anew for every permutation of the labels.
+    """Return the estimation problem that the test solves anew with each permutation of the labels.
 
     A search of another library counts as a model that tunes inside its own fit.
     """
@@ -170,16 +170,20 @@ def problem_to_permute(
         _refuse_search(search)
     problem = problem_from_model(search, X, y, groups, params, time=time)
     method = problem.testing_method if is_honest_search else problem.tuning_method
-    assert method is not None  # A search without a method that tests has been refused above.
+    assert method is not None  # `_refuse_search` refuses a search that has no method for testing.
     if isinstance(method, Pairs) and len(problem.family) == 1:
-        # With a single setting there is no choice, and pairs of folds give the same result.
+        # With a single setting nothing is chosen, and pairs of folds give the same result as the
+        # outer folds.
         method = method.outer_method
     problem, method = check_method(replace(problem, interval=None), method)
     return replace(problem, testing_method=method)
 
 
 def _refuse_search(search: HonestSearchCV) -> None:
-    """Raise Refusal for a search without outer folds, with a time limit, or with error_score."""
+    """Raise Refusal for a search that cannot be permuted.
+
+    Such a search has no outer folds, a time limit, or an error_score.
+    """
     if search.outer is None:
         raise Refusal(
             f"{mention('outer', None)} leaves out the risk that would be tested: use "

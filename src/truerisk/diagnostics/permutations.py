@@ -32,6 +32,7 @@ from truerisk.results.records import (
 )
 
 SHIFTS_IN_TIME = "shifts in time"
+# Minimum number of times at which shifting labels gives a valid test.
 # With 100 rows and an autocorrelation of .9, p < .05 occurred in 8 of 100 cases without a relation.
 MIN_TIMES_FOR_SHIFTS = 200
 
@@ -50,8 +51,8 @@ class LabelPermutations:
     """
 
     permutation_kind: str
-    unit_of_row: np.ndarray  # The exchanged unit of each row: the row itself or its group.
-    rows_by_unit: np.ndarray  # The first row of each unit, or all rows sorted by unit.
+    unit_of_row: np.ndarray  # number of the unit (row or group) to which each row belongs
+    rows_by_unit: np.ndarray  # The first row of each unit, or else all rows sorted by unit.
     exchangeable_units: tuple[
         np.ndarray, ...
     ]  # Sets of units whose labels are exchanged with each other.
@@ -86,7 +87,7 @@ class LabelPermutations:
 
     @classmethod
     def _from_times(cls, data: Data, seed: int) -> LabelPermutations:
-        """Return permutations that shift labels in time; raise for equal times or too few rows."""
+        """Return permutations that shift labels in time; raise if times are equal or too few."""
         assert data.time is not None
         if data.groups is not None:
             raise Refusal(
@@ -134,11 +135,14 @@ class LabelPermutations:
 
     @property
     def n_units(self) -> int:
-        """Number of rows, or groups, whose labels can be exchanged with those of others."""
+        """Number of rows or groups that can exchange their labels with another one."""
         return sum(len(units) for units in self.exchangeable_units if len(units) > 1)
 
     def permutation(self, permutation_number: int) -> np.ndarray:
-        """Return for each row the row whose label it gets in a permutation, numbered from 0 on."""
+        """Return for each row the row whose label it gets in the permutation with this number.
+
+        Permutations are numbered from 0 on.
+        """
         rng = Streams(self.seed).get(f"permutation {permutation_number}")
         if self.permutation_kind == SHIFTS_IN_TIME:
             shifted_rows = np.roll(self.rows_by_unit, int(rng.integers(len(self.rows_by_unit))))
@@ -182,7 +186,10 @@ class RepeatedProcedure:
         return self._compute_risk(replace(self.problem, data=data))[0]
 
     def _compute_risk(self, problem: EstimationProblem) -> tuple[float, str]:
-        """Return the risk of a problem and the engine; raise if its splits forbid permutations."""
+        """Return the risk of a problem and the name of the engine that computed it.
+
+        Raise Refusal if the splits of the problem forbid permutations.
+        """
         test_method, data = problem.testing_method, problem.data
         assert test_method is not None
         plan = test_method.plan(data, Streams(problem.seed))
@@ -211,7 +218,7 @@ class RepeatedProcedure:
         return float(tested_risk.value), asking.engine
 
     def null_risks(self, n_permutations: int, executor: Any) -> np.ndarray:
-        """Return the risks of permutations 0, 1, ..., which do not depend on the executor."""
+        """Return the risks of permutations 0, 1, ..., which are the same with every executor."""
         permuted_risks = np.empty(n_permutations)
         n_workers = count_workers(executor)
         n_batches = N_PROGRESS_REPORTS if n_workers is None else BATCHES_PER_WORKER * n_workers
@@ -227,7 +234,10 @@ class RepeatedProcedure:
 
 
 def _risks(procedure: RepeatedProcedure, permutation_numbers: np.ndarray) -> list[float]:
-    """Return the risks of permutations by number, without repeating warnings of the first run."""
+    """Return the risks of the permutations with these numbers, with all warnings suppressed.
+
+    The run with the original labels has shown the warnings already.
+    """
     with listen(None), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [
@@ -312,7 +322,7 @@ class PermutationTest(Record):
 
     @property
     def n_as_good(self) -> int:
-        """Number of permutations whose risk is as good as with the original labels, or better."""
+        """Number of permutations with a risk as good as that of the original labels, or better."""
         sign = 1.0 if self.perfect is None else -1.0
         return int(np.count_nonzero(are_tied(sign * self.null, sign * self.observed)))
 

@@ -58,7 +58,7 @@ def names() -> list[str]:
 
 
 def off() -> tuple[list[str], str | None]:
-    """Return the engines that need the missing compiled module, and why that module is missing.
+    """Return the engines that are off, and why the compiled module that they need is missing.
 
     Returns
     -------
@@ -90,7 +90,7 @@ def off() -> tuple[list[str], str | None]:
 
 # Python calls this function for names that the module does not define.
 def __getattr__(name: str) -> Callable[..., Engine]:
-    """Return the registry of engines or an engine class in it, imported on first use."""
+    """Return the registry of engines or an engine class, both imported when first used."""
     # `import_module` is used because `from truerisk.engines import` would call this function again.
     choice_module = import_module("truerisk.engines.choice")
     if name in ("choose_engine", "registry"):

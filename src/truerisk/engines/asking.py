@@ -89,7 +89,7 @@ class Asking:
         self.known_answers = tuple(known)
         self.engine = ""
         self.refusals: dict[str, str] = {}
-        self.n_known = 0  # Number of fits that were not run because their predictions were known.
+        self.n_known = 0  # number of fits that were not run, because earlier predictions were used
 
     def __call__(
         self,
@@ -100,12 +100,12 @@ class Asking:
         requested: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
-        """Return the predictions that the losses need, of all candidates or of one per fit.
+        """Return the predictions that the losses need, for all candidates or for one in each fit.
 
         If `only` is given, fit f predicts for candidate `only[f]` alone.
         """
         self.passes = self.passes if number is None else number
-        known_predictions = None  # None, or the earlier predictions of fits with the same seeds.
+        known_predictions = None  # earlier predictions of fits with the same seeds, or None
         if only is None and self.passes < len(self.known_answers):
             known_predictions = self.known_answers[self.passes]
         if known_predictions is not None and not plan.asks_like(known_predictions.plan):
@@ -131,7 +131,7 @@ class Asking:
         only: np.ndarray | None = None,
         needed: np.ndarray | None = None,
     ) -> Answers:
-        """Compute the requested predictions in the next pass, by the engines that support them.
+        """Compute the requested predictions, each by an engine that supports it, as the next pass.
 
         Parameters
         ----------
@@ -177,7 +177,7 @@ class Asking:
         )
 
     def models(self, plan: Plan, only: np.ndarray, fits: np.ndarray) -> Iterator[Any]:
-        """Yield the fitted model of candidate `only[f]` for each fit f of `fits` in the next pass.
+        """Yield the model of candidate `only[f]` for each fit f in `fits`, fitted in the next pass.
 
         The models are fitted again one by one, as they were for the predictions, because engines do
         not store fitted models.
@@ -215,7 +215,10 @@ class Asking:
     def _requests_by_engine(
         self, plan: Plan, requests: Sequence[Request]
     ) -> list[tuple[Engine, list[Request]]]:
-        """Group the requests by the engine that supports them, in order and without duplicates."""
+        """Return each engine with the requests that it supports, without duplicate requests.
+
+        The requests keep their order.
+        """
         requests_by_engine: dict[Any, tuple[Engine, list[Request]]] = {}
         seen_keys = set()
         for request in requests:

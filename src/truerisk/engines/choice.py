@@ -94,14 +94,15 @@ LEARNERS_BY_ENGINE = {
 }
 """The learners that an engine serves. An engine without an entry may serve any learner."""
 
-# Number of classes up to which scikit-learn never warns of too many classes (half of 20 rows).
+# Largest number of classes of which scikit-learn never warns, half of 20 rows.
+# It warns of more classes if there are few rows for them.
 MAX_CLASSES_WITHOUT_WARNING = 10
 
 
 def choose_engine(
     requested: Any, family: Family, data: Data, plan: Plan, request: Request
 ) -> tuple[Engine, dict[str, str]]:
-    """Return the engine that will compute the predictions, and why earlier engines refused.
+    """Return the engine that will compute the predictions, and why engines tried before refused.
 
     Parameters
     ----------
@@ -159,7 +160,7 @@ def choose_engine(
         reason = _refusal_reason(engine, family, data, plan, request)
         reason = reason or _reason_to_fit_learner(engine, family, data, plan)
         if reason is None:
-            # A faster engine refused only because the compiled module is missing.
+            # Warn if a faster engine refused only because the compiled module is missing.
             missing_module_reason = unavailability_reason() if refusals else None
             if (
                 missing_module_reason is not None
@@ -188,7 +189,7 @@ def _refusal_reason(
     missing_capability = engine.reason_not_served(plan)
     if missing_capability is not None:
         return missing_capability
-    # The estimator tags are read only if X is square, because reading them takes time.
+    # Reading the estimator's tags takes time, and only a square X makes them necessary.
     is_square = n_columns(data.X) == data.n_rows
     if not engine.cuts_columns and is_square and any(family.pairwise):
         return "X is a matrix of rows against rows, and it takes rows of X without its columns."
@@ -198,13 +199,16 @@ def _refusal_reason(
 
 
 def _reason_to_fit_learner(engine: Engine, family: Family, data: Data, plan: Plan) -> str | None:
-    """Return why the learner itself is fitted although the engine supports it, or None."""
+    """Return why scikit-learn's own fits are used although the engine is able to compute them.
+
+    The result is None if the engine is used.
+    """
     # Training sets of at most 20 rows never cause scikit-learn's warning of many classes.
     has_many_classes = data.n_classes > MAX_CLASSES_WITHOUT_WARNING
     has_many_classes = has_many_classes and 2 * data.n_classes > int(plan.least_train_sizes.min())
     if has_many_classes and engine.name != "generic":
         return "scikit-learn warns of so many classes in so few rows."
-    # The costs are known only for plans that need no more than predictions of rows.
+    # Run times can be predicted only for plans that need nothing but predictions of rows.
     if plan.needs.keys() <= {"flips"}:
         costs = engine.costs(family, data, plan)
         if costs is not None and costs[0] > costs[1]:

@@ -22,7 +22,9 @@ from truerisk.plan.plan import EXTRA_REQUEST_TYPES, Plan
 
 @frozen
 class Generic(Engine):
-    """Engine that fits each candidate on each training set; other engines must give its numbers.
+    """Engine that fits each candidate on each training set.
+
+    It is the reference for all other engines, which must return the same numbers.
 
     Parameters
     ----------
@@ -99,7 +101,7 @@ class Generic(Engine):
 
 
 def _requested_candidates(fit: int, n_candidates: int, run: RunOptions) -> list[int]:
-    """Return the candidates that are requested in this fit."""
+    """Return the candidates whose predictions are requested in this fit."""
     if run.candidate_by_fit is not None:
         return [int(run.candidate_by_fit[fit])]
     if run.is_needed is not None:

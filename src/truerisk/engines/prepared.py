@@ -15,9 +15,9 @@ import numpy as np
 from truerisk.core.errors import is_failure
 from truerisk.core.identity import find_class_entry
 
-# Numbers must lie in this range because closed forms multiply sums of squares, which gives 1e240.
+# Absolute values must lie in this range: products of two sums of squares then stay near 1e±240.
 LARGEST_SAFE_NUMBER, SMALLEST_SAFE_NUMBER = 1e60, 1e-60
-# Sparse tables with more cells than this are not made dense; a table of this size takes 256 MiB.
+# Sparse tables with more cells than this are not made dense, which would take over 256 MiB.
 MAX_DENSE_CELLS = 2**25
 # Sparse tables with up to this number of cells are made dense, however many zeros they hold.
 MAX_CELLS_ALWAYS_DENSE = 2**20
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 
 def has_safe_squares(table: Any) -> bool:
-    """Return True if products of squared cells neither overflow nor underflow in any column."""
+    """Return True if squares of the numbers and products of squares neither overflow nor vanish."""
     if hasattr(table, "tocsr"):
         return bool((np.abs(table.data) <= LARGEST_SAFE_NUMBER).all())
     columns = np.asarray(table).reshape(len(table), -1)
@@ -63,7 +63,10 @@ def call_or_none(function: Callable[[], T]) -> T | None:
 
 
 class LearnerFitNeeded(Exception):
-    """Signal that the learner computes differently with the output of a step, or refuses it."""
+    """Signal that the learner itself must be fitted, because it treats a table differently.
+
+    The learner computes differently with the output of a step, or refuses it.
+    """
 
 
 def to_dense_float64(table: Any) -> np.ndarray:
@@ -85,7 +88,10 @@ def plain_array(table: Any) -> np.ndarray:
 
 
 def as_doubles(table: Any, is_acceptable: Callable[[np.ndarray], bool]) -> np.ndarray:
-    """Return the output as float64, or raise LearnerFitNeeded unless `is_acceptable` is true."""
+    """Return a table as a float64 array, or raise LearnerFitNeeded if it is not acceptable.
+
+    An empty array is not acceptable, nor one for which `is_acceptable` returns False.
+    """
     dense_table = table.toarray() if hasattr(table, "toarray") else table
     array = np.ascontiguousarray(dense_table, dtype=np.float64)
     if not array.size or not is_acceptable(array):
@@ -132,7 +138,7 @@ RANDOM_STEPS: Mapping[str, Callable[[Any, int], bool]] = {
 
 
 def may_be_nonrandom(step: Any) -> bool:
-    """Return True if a step without a seed may turn out, after its fit, not to be random."""
+    """Return True if an unseeded step, once fitted, may turn out not to have drawn numbers."""
     solver = getattr(step, "svd_solver", "auto")
     return find_class_entry(step, RANDOM_STEPS) is not None and solver in POSSIBLY_EXACT_SOLVERS
 
@@ -169,7 +175,7 @@ class FittedTransformers(Protocol):
         """Return the transformed training table."""
 
     def transform_test_set(self, number: int, X: Any) -> Any:
-        """Transform the rows X of the test set with this number."""
+        """Transform X, the rows of the test set with this number."""
 
 
 StepFitter = Callable[[int, Any, np.ndarray], FittedTransformers]

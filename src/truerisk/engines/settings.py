@@ -16,15 +16,15 @@ from truerisk.data.data import Data
 from truerisk.engines.prepared import may_be_nonrandom
 
 PREPARATION_MODULE = "truerisk.engines.preparation.fitted"
-# These transformers treat a row in the same way whichever rows they were fitted on.
+# These transformers learn nothing from the rows on which they are fitted.
 STATELESS_STEPS = tuple(
     f"sklearn.preprocessing:{name}" for name in ("Normalizer", "Binarizer", "PolynomialFeatures")
 )
 NOT_IN_GROUP = -1
-# These are parameters of the pipeline itself.
+# These are parameters of the pipeline itself, not of one of its steps.
 PIPELINE_PARAMETERS = {"memory", "verbose", "transform_input"}
 MAX_LISTED_CLASSES = 3  # A refusal message lists at most this number of classes.
-# Methods of which a model needs one for each response, and what it lacks without them.
+# For each response: methods of which a model needs one, and words for what it lacks otherwise.
 METHODS_BY_RESPONSE = {
     "probability": (("predict_proba",), "no probabilities"),
     "score": (("decision_function", "predict_proba"), "neither decision values nor probabilities"),
@@ -33,10 +33,11 @@ METHODS_BY_RESPONSE = {
 
 @frozen(eq=False)
 class Group:
-    """Candidates that one pass computes together, because they differ in few hyperparameters.
+    """Candidates whose predictions one pass computes together, because they differ little.
 
-    An example are the penalties of one matrix decomposition. If any preprocessing step learns from
-    the rows, all steps are in `preparation`.
+    They differ only in the hyperparameters that the pass covers. An example are the
+    penalties of one matrix decomposition. If any preprocessing step learns from the rows, all steps
+    are in `preparation`.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ class Group:
     def places_of(self, only: np.ndarray) -> np.ndarray:
         """Return the position in the group of each candidate in `only`.
 
-        Candidates that are not in the group have position ELSEWHERE.
+        Candidates that are not in the group have position −1.
 
         Parameters
         ----------
@@ -105,7 +106,7 @@ class Group:
         return np.where(is_match.any(axis=0), is_match.argmax(axis=0), NOT_IN_GROUP)
 
     def part(self, places: np.ndarray) -> Group:
-        """Return the group of the candidates at these positions of this group.
+        """Return the smaller group of those candidates that are at the given positions.
 
         Parameters
         ----------
@@ -124,7 +125,9 @@ class Group:
 def family_refusal(
     family: Family, served_classes: Sequence[type], *, needs_separate_steps: bool = True
 ) -> str | None:
-    """Return why a candidate's learner is not exactly of one of the `served_classes`, or None.
+    """Return why an engine for the `served_classes` cannot serve the family, or None if it can.
+
+    The class of every candidate's learner must be exactly one of the `served_classes`.
 
     The learner may be the last step of a pipeline. With `needs_separate_steps`, it must be a plain
     pipeline, whose steps can be fitted separately from the learner.

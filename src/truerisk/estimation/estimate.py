@@ -261,10 +261,11 @@ def risk_curve(
 
 
 def _compute_curve(problem: EstimationProblem, cv: Any, *, checks: bool) -> RiskCurve:
-    """Compute the risk curve, with calibrated intervals if the method averages losses over folds.
+    """Compute the risk curve of all candidates, with intervals where the method has them.
 
-    If the rule needs standard errors, calibrated intervals are not used, because none is calibrated
-    for the settings of a search.
+    Calibrated intervals are used if the method averages losses over folds. If the rule needs
+    standard errors, calibrated intervals are not used, because none is calibrated for the settings
+    of a search.
     """
     method = as_method(name_default_method(problem.data) if cv is None else cv)
     problem = with_checks(problem, checks, goes_forward=method.goes_forward)

@@ -39,7 +39,10 @@ MODELS_NEEDING_ROUTING = (
 def prepare_fit_params(
     family: Family, data: Data, sample_weight: Any, fit_params: Any
 ) -> dict[str, Any]:
-    """Return the keyword arguments of `fit`, with weights and groups; raise if they are invalid."""
+    """Return the keyword arguments for the learner's `fit`, with sample weights and groups.
+
+    Raise an error if they are invalid.
+    """
     if not isinstance(fit_params, Mapping | None) or not all(
         isinstance(name, str) for name in fit_params or {}
     ):
@@ -80,7 +83,7 @@ def _weight_name(estimator: Any) -> str:
         step_name, model = model.steps[-1]
         prefix += f"{step_name}__"
     if is_a(model, *ENSEMBLES_PASSING_WEIGHTS):
-        # All base estimators receive the weight under the name "sample_weight".
+        # The ensemble passes weights to its base estimators under the name "sample_weight" only.
         for base_estimator in _base_estimators(model):
             if _weight_name(base_estimator) != "sample_weight":
                 raise Refusal(
@@ -120,7 +123,7 @@ def _base_estimators(model: Any) -> Iterator[Any]:
 def _refuse_row_params_with_resampler(
     family: Family, fit_params: Mapping[str, Any], n_rows: int
 ) -> None:
-    """Raise Refusal if a fit parameter has an entry per row (weights) and a step resamples rows.
+    """Raise Refusal if fit parameters such as weights belong to rows and a step resamples rows.
 
     Pipelines of imbalanced-learn resample X and y only, and no other array with an entry per row.
     """
@@ -147,7 +150,7 @@ STOPPING_SET_NAMES = (
     "eval_set",
     "eval_X",
     "X_val",
-)  # names of fit parameters that hold early-stopping rows
+)  # names of fit parameters that hold rows for early stopping
 EARLY_STOPPING_CLASS = "truerisk.models.early_stopping:EarlyStopping"
 # In histogram gradient boosting early_stopping="auto" means True above this number of rows.
 MAX_ROWS_WITHOUT_STOPPING = 10_000
@@ -174,10 +177,10 @@ def refuse_stopping_rows(params: Mapping[str, Any], data: Data) -> None:
 
 
 def add_inner_split_params(family: Family, data: Data, params: dict[str, Any]) -> dict[str, Any]:
-    """Pass groups, times and blocks to a learner that splits rows itself, unless they are given.
+    """Add groups, times and blocks to the fit parameters of a learner that splits rows itself.
 
-    `EarlyStopping` uses the groups to hold rows out. A search of this package also uses the times
-    and the blocks.
+    Those that the user gave are kept. `EarlyStopping` uses the groups to hold rows out. A search of
+    this package also uses the times and the blocks.
     """
     is_truerisk_search = is_honest_search(family.last)
     if not is_truerisk_search and not is_a(family.last, EARLY_STOPPING_CLASS):
@@ -186,7 +189,7 @@ def add_inner_split_params(family: Family, data: Data, params: dict[str, Any]) -
     if is_truerisk_search:
         row_arrays |= {"time": data.time, "block": data.block}
         if data.block is not None and data.places is None:
-            row_arrays["groups"] = None  # Block labels were already copied to the groups.
+            row_arrays["groups"] = None  # The groups only repeat the block labels.
     from sklearn import get_config
 
     prefix = "" if get_config()["enable_metadata_routing"] else family.prefix
@@ -210,7 +213,7 @@ def warn_of_split_groups(family: Family, data: Data) -> None:
 
 
 def _draws_stopping_rows(setting: Mapping[str, Any], n_rows: int) -> bool:
-    """Return True if scikit-learn stops fits with this setting early, by randomly held-out rows."""
+    """Return True if scikit-learn holds out random rows to stop fits with this setting early."""
     if "validation_fraction" not in setting or setting["validation_fraction"] is None:
         return False
     if "early_stopping" in setting:
@@ -235,7 +238,7 @@ def _feature_tables(value: Any) -> Iterator[Any]:
 
 
 def _n_shared_rows(table: Any, X: Any) -> int | None:
-    """Count the rows of a table that are rows of X; return None if the table cannot be read."""
+    """Count the rows of a table that equal a row of X; return None if it cannot be read."""
     table_columns, X_columns = _columns(table), _columns(X)
     if table_columns is None or X_columns is None:
         return None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def max_n_parts(rows: Any, methods: Iterable[Any]) -> int:
-    """Return the largest number of parts into which one of these methods divides the rows.
+    """Return the largest number of parts into which any of these methods divides the rows.
 
     The smallest training set of a method is one of its parts. A method with K forecasts has K + 1
     parts. Any other method counts as 2 parts. None among the methods stands for the default method.
@@ -60,10 +60,10 @@ class OuterFold:
 
 @frozen
 class Stability:
-    """Agreement of the outer splits with the setting chosen on all rows.
+    """Stability of the choice of a setting: how often outer splits choose as all rows do.
 
-    `agreement` is the share of outer splits that chose the same setting as all rows. `frequencies`
-    counts the choices by candidate number, the most frequent first.
+    `agreement` is the proportion of outer splits that chose the same setting as all rows.
+    `frequencies` counts the choices by candidate number, the most frequent first.
     """
 
     agreement: Share
@@ -73,7 +73,7 @@ class Stability:
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Field of an invalid record with the reason, or None if the record is valid."""
+        """Name of an invalid field and the reason, or None if the record is valid."""
         has_candidates = all(candidate < len(self.candidates) for candidate in self.frequencies)
         return None if has_candidates else ("frequencies", "the counts of settings")
 
@@ -94,10 +94,10 @@ class Stability:
 
 
 def outer_folds(problem: EstimationProblem, evaluation: Evaluation) -> tuple[OuterFold, ...]:
-    """Return each outer split's chosen setting and risks, on the scale of the requested score."""
+    """Return an `OuterFold` for each outer split, with risks on the scale of the score."""
     inner_method = getattr(problem.testing_method, "inner_method", None)
     outer_scale = inner_scale = problem.loss.scale
-    # A criterion such as AIC chooses by its own loss, so that the inner risk has another scale.
+    # If settings are chosen by a criterion such as AIC, the inner risk is on its scale.
     if inner_method is not None:
         inner_scale = inner_method.loss_of(
             problem.data, problem.loss, requested=problem.is_loss_requested

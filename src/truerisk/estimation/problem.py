@@ -76,18 +76,18 @@ class EstimationProblem:
 
     @property
     def losses(self) -> list[Loss]:
-        """List of the estimated loss and the losses of the further scores."""
+        """List of the main loss, whose risk is estimated, and the losses of the further scores."""
         return [self.loss, *map(attrgetter("loss"), self.scores.values())]
 
     @property
     def losses_by_name(self) -> dict[str, Loss]:
-        """Dictionary from names to the estimated loss and the losses of the further scores."""
+        """Dictionary of the main loss and the losses of the further scores, by name."""
         further_losses = {name: score.loss for name, score in self.scores.items()}
         return {self.name: self.loss, **further_losses}
 
     @property
     def class_counts(self) -> dict[str, int]:
-        """Dictionary from class names to numbers of rows; empty unless y holds classes."""
+        """Number of rows of each class, by the name of the class; empty unless y holds classes."""
         data = self.data
         if data.task != "classification":
             return {}
@@ -98,7 +98,7 @@ class EstimationProblem:
 
     @cached_property
     def most_informative_request(self) -> Request | None:
-        """The most informative prediction of the learner; None if it only predicts labels."""
+        """Request for the learner's richest predictions; None if it predicts only labels."""
         if self.data.task == "regression" or (
             self.data.task == "survival" and not self.data.horizons
         ):
@@ -123,7 +123,7 @@ class EstimationProblem:
         return self if n_jobs is None else replace(self, executor=resolve_executor(n_jobs))
 
     def create_asking(self, **options: Any) -> Asking:
-        """Return an `Asking`, which computes predictions for plans with this problem's engine.
+        """Return the `Asking` object that computes predictions for plans of this problem.
 
         `options` override its default arguments.
         """
@@ -137,9 +137,9 @@ class EstimationProblem:
         return Asking(self.family, self.data, self.loss, **{**defaults, **options})
 
     def create_refit_asking(self, fit_store: FitStore | None = None) -> Asking:
-        """Return an `Asking` that fits the tested models again, with the same seeds.
+        """Return an `Asking` object that fits the tested models again, with the same seeds.
 
-        It is used to request further predictions from them.
+        It is used to request further predictions of these models.
         """
         testing_passes = cast("Procedure", self.testing_method).testing_pass(len(self.family))
         return self.create_asking(passes=testing_passes, fit_store=fit_store)
@@ -157,7 +157,7 @@ def problem_from_arguments(
     is_event: bool = False,
     **options: Any,
 ) -> EstimationProblem:
-    """Check the data and all other arguments of a call, and return them as an `EstimationProblem`.
+    """Check all arguments of a call, data included, and return an `EstimationProblem`.
 
     `options` are passed to `problem_from_data`. If `is_event` is true, `positive` names the event
     of a validation, and it is allowed that no score refers to a class.
@@ -186,7 +186,7 @@ def problem_from_data(
     engine: Any = "auto",
     random_state: Any = 0,
 ) -> EstimationProblem:
-    """Check all arguments of a call except its data, and return its `EstimationProblem`.
+    """Check all arguments of a call but its data, and return an `EstimationProblem`.
 
     The data were checked before. If `scoring` holds several scores, `chooser` names the one that
     selects the setting; by default this is the first. `sample_weight` is passed to the fits under
@@ -240,7 +240,7 @@ def problem_from_data(
 
 
 def fit_params_module() -> ModuleType:
-    """Import the module that routes weights, groups and other fit parameters to fits."""
+    """Import the module that passes weights, groups and other fit parameters to fits."""
     check_present("truerisk.estimation.fit_params")
     from truerisk.estimation import fit_params as branch
 
@@ -248,7 +248,7 @@ def fit_params_module() -> ModuleType:
 
 
 def _score_name(scoring: Any, loss: Loss, data: Data) -> str:
-    """Return the name of a score, with its positive class if the score is an object or scorer."""
+    """Return the name of a score; for a loss object or scorer it includes the positive class."""
     score = scoring.score if isinstance(scoring, Scoring) else None
     if score is None or isinstance(score, str) or scoring.name:
         return loss.name
@@ -273,9 +273,10 @@ def refuse_unused_positive(problem: EstimationProblem) -> EstimationProblem:
 
 
 def check_method(problem: EstimationProblem, method: Any) -> tuple[EstimationProblem, Method]:
-    """Return the problem with the method's loss, and the method that the interval requires.
+    """Return the problem and the method after each is adapted to the other.
 
-    Raise an error if the method cannot estimate this loss on these data.
+    The problem gets the loss that the method estimates. The method is changed if the requested
+    interval requires it. Raise an error if the method cannot estimate this loss on these data.
     """
     usable_method = as_method(method)
     if problem.interval is not None:
@@ -292,7 +293,7 @@ def draw_plan(problem: EstimationProblem, method: Any) -> tuple[EstimationProble
 
 
 def choose_intervals(problem: EstimationProblem, method: Method, plan: Plan) -> EstimationProblem:
-    """Return the problem with the name of the interval of its loss and of each further score.
+    """Return the problem with an interval chosen for its loss and for each further score.
 
     The plan determines which intervals are possible. The user's interval is used for the loss.
     Further scores get the calibrated interval, if there is one.
@@ -311,7 +312,7 @@ def choose_intervals(problem: EstimationProblem, method: Method, plan: Plan) -> 
 
 @frozen(eq=False)
 class FurtherScore:
-    """A further loss that is evaluated on the same fits, with the name of its interval or None."""
+    """A further loss to estimate from the same fits, with the name of its interval or None."""
 
     loss: Loss
     interval: str | None = None
@@ -328,7 +329,10 @@ def check_scores(method: Method, scores: Mapping[str, FurtherScore], data: Data)
 def estimable_scores(
     method: Method, scores: Mapping[str, FurtherScore], data: Data
 ) -> dict[str, FurtherScore]:
-    """Return the further scores that a method can estimate; a criterion estimates only its own."""
+    """Return those further scores that a method can estimate.
+
+    A criterion such as AIC estimates no score but its own.
+    """
     reporting_method = method.tells_scores
     return {
         n: score
@@ -350,7 +354,7 @@ def _unavailability_reason(method: Method, score: FurtherScore, data: Data) -> s
     )
 
 
-# scikit-learn and SciPy draw settings with generators whose seeds are below this number.
+# The generators with which scikit-learn and SciPy draw settings accept seeds below this number.
 SEED_LIMIT = 2**32
 
 
@@ -399,7 +403,7 @@ def package_versions() -> Mapping[str, str]:
 def with_checks(
     problem: EstimationProblem, checks: bool, *, goes_forward: bool
 ) -> EstimationProblem:
-    """Return the problem with the findings of the checks of its rows, which results list as notes.
+    """Check the rows, and return the problem with the findings, which results list as notes.
 
     The rows are not checked if `checks` is False or if this is a fit inside another call. If all
     splits of the call go `goes_forward` in time, an order of the rows does no harm, and the finding

@@ -57,13 +57,13 @@ class Computation(Evaluation):
 
     @property
     def all_answers(self) -> Answers:
-        """Predictions of all candidates; only methods with a single pass of fits have them."""
+        """Predictions of all candidates, which exist only if the method makes one pass of fits."""
         assert self.answers is not None
         return self.answers
 
     @property
     def score_computations(self) -> dict[str, Computation]:
-        """Dictionary from the name of each further score to this computation in that score."""
+        """Dictionary of this computation with each further score as its main loss, by score."""
         computations = {}
         for name, evaluation in zip(self.problem.scores, self.scores, strict=True):
             score = self.problem.scores[name]
@@ -73,7 +73,7 @@ class Computation(Evaluation):
 
 
 def _evaluation_fields(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the fields of the class Evaluation as a dictionary, without a subclass's fields."""
+    """Return a dictionary of the fields of class Evaluation, without those of subclasses."""
     return {field.name: getattr(evaluation, field.name) for field in fields(Evaluation)}
 
 
@@ -138,7 +138,7 @@ def compute_risks(
 
 
 def _warn_of_inner_splits(problem: EstimationProblem) -> None:
-    """Warn if a search inside the learner splits rows at random although they have times."""
+    """Warn if the learner contains a search that splits rows at random although they have times."""
     check_present("truerisk.checks.inner_splits")
     from truerisk.checks.inner_splits import warn_of_inner_splits
 
@@ -146,7 +146,7 @@ def _warn_of_inner_splits(problem: EstimationProblem) -> None:
 
 
 def tuning_problem(problem: EstimationProblem) -> EstimationProblem:
-    """Return the problem of comparing the settings on all rows by the method `select_by`.
+    """Return the problem of comparing the settings on all rows, to choose one of them.
 
     The requested interval is dropped unless it accounts for the choice of a setting.
     """
@@ -172,7 +172,7 @@ def with_note(computation: Computation, added_note: str) -> Computation:
 
 @frozen(eq=False)
 class PairedAnswers:
-    """Predictions of all candidates for the same rows, from which they can be compared."""
+    """Predictions of all candidates for the same rows, by which candidates can be compared."""
 
     answers: Answers
     data: Data
@@ -180,7 +180,10 @@ class PairedAnswers:
     method: Method
 
     def losses(self) -> CandidateLosses:
-        """Return each candidate's mean loss of every tested row; raise Refusal if there is none."""
+        """Return each candidate's mean loss for every tested row.
+
+        Raise Refusal if such losses do not exist or do not allow a comparison.
+        """
         check_present("truerisk.methods.parts.paired_losses")
         from truerisk.methods.parts.paired_losses import paired_losses
 
@@ -196,7 +199,7 @@ def to_risk_curve(computation: Computation, best_candidate: int | None = None) -
     problem, predictions = computation.problem, computation.answers
     best_candidate = _chosen_candidate(computation) if best_candidate is None else best_candidate
     paired_answers = None
-    # Predictions of the winners alone do not allow a comparison of all candidates.
+    # If only chosen candidates were predicted, candidates cannot be compared.
     if predictions is not None and predictions.n_candidates == len(problem.family):
         paired_answers = PairedAnswers(predictions, problem.data, problem.loss, computation.method)
     candidates, provenance = problem.family.candidates, _shared_fields(computation)
@@ -223,7 +226,7 @@ def _chosen_candidate(computation: Computation) -> int:
         return 0  # A single candidate is reported even if its fits failed.
     rule, outer_splits = computation.problem.rule, computation.units
     if outer_splits and rule.needs_std_errors and np.isnan(risk_std_errors(estimates)).all():
-        # Averaged inner risks have no standard error, so take the setting that won most often.
+        # Averaged inner risks have no standard error, so take the setting chosen by most splits.
         return int(np.bincount([outer_split.candidate for outer_split in outer_splits]).argmax())
     return choose_by_rule(estimates, rule)
 
@@ -249,7 +252,7 @@ def to_procedure_estimate(computation: Computation) -> RiskEstimate | None:
 
 
 def _shared_fields(computation: Computation) -> RiskEstimate:
-    """Return an estimate without a value that holds the fields common to all estimates.
+    """Return a template estimate, without a value, that holds the fields common to all estimates.
 
     These are the method, the loss, the data, the seed, the engine and the notes.
     """
@@ -287,7 +290,7 @@ def _shared_fields(computation: Computation) -> RiskEstimate:
 
 
 def blank_estimate(data: Data, loss: Loss, **other_fields: Any) -> RiskEstimate:
-    """Return an estimate for these rows and this loss that has no value yet.
+    """Return an estimate without a value yet, for the given rows and loss.
 
     `other_fields` holds further fields of the estimate. Every estimate is created by this function,
     and `to_estimate` sets its value.

@@ -149,13 +149,13 @@ def methods_by_name(names: Iterable[str], *, standardize: bool = False) -> dict[
 
 @dataclass(frozen=True, eq=False)
 class TrainedFamily:
-    """Family of candidates fitted to one training set, with the error of every candidate."""
+    """Candidates fitted to one training set, with the true or test error of each."""
 
     family: Family
     data: Data
     answers: Answers
     errors: np.ndarray
-    # This array holds the number of features with a nonzero coefficient.
+    # For each candidate, the number of features with a nonzero coefficient.
     n_features: np.ndarray
 
     @classmethod
@@ -175,7 +175,7 @@ class TrainedFamily:
     def estimate_risks(
         self, method: Method, seed: int = 0, rule: Rule = MINIMUM_RULE
     ) -> Sequence[Tested]:
-        """Return a method's risk estimates of all candidates; Bayesian methods refit nothing."""
+        """Return a method's risk estimate of each candidate; Bayesian methods refit none."""
         loss = method.loss_of(self.data, ZeroOne(), requested=False)
         if isinstance(method, BayesianError):
             return method.reduce(self.answers, self.data, loss, evaluation_terms(self.family, rule))
@@ -184,7 +184,7 @@ class TrainedFamily:
     def evaluate_choice(
         self, method: Method, seed: int = 0, rule: Rule = MINIMUM_RULE
     ) -> tuple[float, float, float]:
-        """Return the estimate, true error and number of features of a method's chosen rule."""
+        """Return estimate, true error and number of features of the rule that a method chooses."""
         estimates = self.estimate_risks(method, seed, rule)
         chosen_index = chosen_candidate(estimates, evaluation_terms(self.family, rule))
         return (
@@ -201,7 +201,7 @@ def choices_by_size(
     replicate_number: int,
     rule: Rule = MINIMUM_RULE,
 ) -> dict[str, np.ndarray]:
-    """Return the error of the rule that each learner and method chooses, by training-set size.
+    """Return, by training-set size, the error of the rule that each method chooses per learner.
 
     The result also holds the estimates and the numbers of features of the chosen rules, the
     smallest error of all rules, and an indicator of paths that did not converge.
@@ -242,14 +242,15 @@ def error_rates(X: np.ndarray, class_codes: np.ndarray, rules: LinearRules) -> n
 
 @contextmanager
 def record_non_convergence() -> Iterator[np.ndarray]:
-    """Record if any fit in the block warns of non-convergence: yield an array of 1.0 or 0.0.
+    """Record whether a fit in the `with` block warns that it did not converge.
 
+    Yield an array, which is set to 1.0 at the end of the block if so, and otherwise to 0.0.
     Warnings of rare classes in folds are suppressed.
 
     An experiment counts the warnings in its findings, because a worker process would hide them. In
     threads other than the main one warnings are not intercepted, and the result is NaN: unknown.
     """
-    # The filters of warnings can be changed and restored in the main thread only.
+    # Warning filters are global, so only the main thread may change and restore them.
     if threading.current_thread() is not threading.main_thread():
         yield np.array(np.nan)
         return
@@ -283,7 +284,7 @@ LINE_STYLES = {
     "BEEi": "r-",
     "EBIC": "m:",
     "oracle": "g-",
-    # The line styles are those of the document, if it has the method.
+    # Methods that the document plots have the line styles of the document.
 }
 
 
@@ -294,7 +295,10 @@ def size_tables(
     n_earlier_sets: int,
     title_suffix: str = "",
 ) -> Iterator[PaperTable]:
-    """Yield a table per training-set size: our means and those of `n_earlier_sets` older sets."""
+    """Yield a table per training-set size that compares our mean errors with earlier ones.
+
+    The earlier means are those of `n_earlier_sets` training sets of the same generator.
+    """
     for size_index, n in enumerate(training_sizes):
         values = {name: quantity_values[:, size_index] for name, quantity_values in draws.items()}
         reference_values = {
@@ -313,7 +317,7 @@ def size_tables(
 def table_quoting_paper(
     draws: Draws, training_sizes: Sequence[int], printed_table: Mapping[str, Sequence[str]]
 ) -> PaperTable:
-    """Return a table of our means whose row names quote the document's numbers.
+    """Return a table of our mean errors; its row names quote the numbers of the document.
 
     The document's numbers come from another generator, so the table does not compare them.
     """
@@ -354,10 +358,11 @@ ErrorComparison = tuple[str, str, str, *tuple[int, ...]]
 def compare_choices(
     draws: Draws, training_sizes: Sequence[int], *claims: ErrorComparison, text_suffix: str = ""
 ) -> Iterator[Statement]:
-    """Yield a statement per claim and size: the rule of one method errs less than another's.
+    """Yield statements that one method chooses rules of smaller error than another method.
 
-    The methods' chosen rules are paired by training set. Each statement adds the one-sided p-value
-    of a paired permutation test, which the document uses, too.
+    There is one statement per claim and training-set size. The methods' chosen rules are paired by
+    training set. Each statement adds the one-sided p-value of a paired permutation test, which the
+    document uses, too.
     """
     for learner, lower_method, higher_method, *size_indices in claims:
         lower_errors, higher_errors = (
@@ -380,7 +385,10 @@ def compare_choices(
 def std_differences(
     draws: Draws, training_sizes: Sequence[int], text: str, name: str, *other_choices: str
 ) -> Iterator[Quantity]:
-    """Yield the SD of one choice's errors minus the smallest SD of the others, by training size."""
+    """Yield differences between standard deviations of errors, one per training-set size.
+
+    Each is that of the choice `name` minus the smallest of the other choices.
+    """
 
     def deviation_difference(errors_by_choice: np.ndarray) -> float:
         first_deviation, *other_deviations = errors_by_choice.std(axis=0, ddof=1)
@@ -394,7 +402,7 @@ def std_differences(
 
 
 def permutation_p_value(differences: np.ndarray) -> float:
-    """Return the one-sided p-value of a mean difference from 10,000 random changes of signs."""
+    """Return the one-sided permutation p-value of a mean difference (10,000 random signs)."""
     signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(N_PERMUTATIONS, len(differences)))
     n_sums_at_least_observed = (signs @ differences >= differences.sum() - 1e-12).sum()
     return float((n_sums_at_least_observed + 1) / (N_PERMUTATIONS + 1))

@@ -60,9 +60,9 @@ N_ROWS = 500
 # Figure 1 shows this number of cross-validation curves.
 N_SHOWN_CURVES = 10
 LOG_LAMBDAS = np.log10(LAMBDAS)
-# The document draws the curves from this value of log10(λ) downwards.
+# The document draws its curves only for log10(λ) up to this value.
 LARGEST_DRAWN_LOG_LAMBDA = -0.5
-# Minima far from the median count as isolated if at most this percentage of curves has one.
+# Minima far from the median count as isolated if at most this percentage of curves has them.
 MAX_ISOLATED_PERCENT = 5
 # Two minima are near each other if they differ by at most 1.5 steps of the grid of penalties.
 NEAR_LOG_DISTANCE = 0.15
@@ -73,7 +73,7 @@ sample_deviation = partial(np.std, ddof=1)
 
 
 def _replicate_1(seed: int, replicate_number: int) -> Draws:
-    """Return error curves over the penalties for one data set, with new folds in each replicate."""
+    """Return error curves over the penalties for one data set; replicates differ in the folds."""
     trained_family, curves = _path_and_bayesian_curves(seed)
     fold_seed = replicate_rng("bee-figure-1 folds", seed, replicate_number).integers(2**63)
     with record_non_convergence() as nonconvergence_flag:
@@ -83,7 +83,7 @@ def _replicate_1(seed: int, replicate_number: int) -> Draws:
 
 @lru_cache(maxsize=1)
 def _path_and_bayesian_curves(seed: int) -> tuple[TrainedFamily, dict[str, np.ndarray]]:
-    """Return the path fitted to the seed's data set, and the curves of true and Bayesian error."""
+    """Return the logistic path fitted to one data set, and its true and Bayesian error curves."""
     trained_family = TrainedFamily.from_family(
         l1_logistic(), draw_sparse_gaussian(replicate_rng("bee-figure-1", seed, 0), N_ROWS)
     )
@@ -188,7 +188,7 @@ def bee_figure_1(draws: Draws) -> FindingParts:
     mean_curve = Series(
         f"mean of {len(curves)}", LOG_LAMBDAS[is_drawn], curves.mean(axis=0)[is_drawn], "k-", 2.4
     )
-    # Above this limit of the vertical axis all curves increase.
+    # Where curves exceed the upper limit of the vertical axis, all of them increase.
     title, y_limits = f"{len(drawn_lines)} curves of CV-5, one data set", (0.0, 0.12)
     yield Panel(title, AXIS_LABEL, "error", (*drawn_lines, mean_curve), limits=y_limits)
     styles = {"BEEp": "r--", "BEEi": "r-", "true": "g-"}
@@ -229,12 +229,12 @@ METHODS_BY_KAPPA = {
     JEFFREYS: BayesianError("jeffreys", standardize=False),
 } | {k: BayesianError(kappa=k, standardize=False) for k in (P, PROPER, 2 * P, 4 * P, LARGEST_KAPPA)}
 KAPPAS = tuple(METHODS_BY_KAPPA)
-# Without a scale matrix S only the rows inform about covariances: each class needs this many.
+# Without a scale matrix S each class needs this many rows to determine the covariances.
 MIN_CLASS_ROWS = {FLAT: 2 * P + 2, JEFFREYS: P + 1}
 
 
 def _replicate_priors(seed: int, replicate_number: int) -> Draws:
-    """Return the smallest estimate and its rule's true error, by training-set size and weight κ.
+    """Return the smallest error estimate and its rule's true error for each size and weight κ.
 
     The training sets are those of Table 2.
     """
@@ -319,7 +319,7 @@ def bee_priors(draws: Draws) -> FindingParts:
 
 # ---------------------------------------------------------------- Figure 4: run times
 
-# These numbers are 10, 25, 50 and 100 % of the document's training rows.
+# These training-set sizes are 10, 25, 50 and 100 % of the document's training rows.
 TRAINING_SIZES_4 = (73, 182, 364, 727)
 N_FEATURES = 408
 FOUR_CLASS_PROBLEM = make_four_class.with_noise_features(

@@ -35,7 +35,7 @@ from truerisk.experiments.figures import FindingParts, Findings
 from truerisk.experiments.statements import Statement
 from truerisk.extend import Family, LinearRules
 
-# These are the indices of the smallest and of the largest training-set size.
+# These are the indices of the smallest and largest sizes in `training_sizes`.
 FIRST_SIZE, LAST_SIZE = 0, -1
 # Each class needs this number of rows: the improper prior (BEEi) has no posterior with one row.
 MIN_ROWS_PER_CLASS = 2
@@ -43,7 +43,7 @@ MIN_ROWS_PER_CLASS = 2
 
 @dataclass(frozen=True)
 class RealDataSet:
-    """Real data set by name, with training-set sizes and the rows to draw training sets from.
+    """Real data set of an experiment, with the sizes of the training sets drawn from it.
 
     Training rows are drawn from the first `n_pool_rows` rows. If `has_fixed_split` is True, the
     rows after the pool are the test rows, otherwise all rows that were not drawn. `method_names`
@@ -62,7 +62,10 @@ class RealDataSet:
 
     @property
     def learners(self) -> Learners:
-        """Families with their methods: logistic regression by penalty, and SVMs by cost."""
+        """Two families of candidates with their methods: logistic regressions and SVMs.
+
+        Logistic regressions differ in the penalty, SVMs in the cost.
+        """
         path_methods, cost_methods = (
             methods_by_name(method_names, standardize=True)
             for method_names in (self.method_names, SVM_METHOD_NAMES)
@@ -73,7 +76,7 @@ class RealDataSet:
         }
 
     def replicate(self, seed: int, replicate_number: int) -> Draws:
-        """Draw a training set of every size, and compute the choices of both learners on each."""
+        """Draw a training set of every size, and return the errors of all choices on each."""
         X, y = _load_rows(self.name)
 
         def draw_training_set(n_training_rows: int) -> TrainingSet:
@@ -129,8 +132,8 @@ class RealDataSet:
             )
             if len(self.training_sizes) > 1:
                 yield panel_by_training_rows(title, "error", self.training_sizes, errors)
-                # Differences are taken within training sets.
-                # The plotted bands therefore exclude the variance between training sets.
+                # Errors are compared with the oracle's on the same training set. The plotted bands
+                # therefore exclude the variance that training sets add to all errors alike.
                 excess_errors = {name: errors[name] - errors[ORACLE] for name in methods}
                 yield panel_by_training_rows(
                     f"{title}: beyond the oracle", "difference", self.training_sizes, excess_errors
@@ -138,7 +141,7 @@ class RealDataSet:
         yield f"{self.name}: {convergence_note(draws[f'{self.name} LR {NOT_CONVERGED}'])}"
 
     def divergence_statement(self, draws: Draws, label: str) -> Statement:
-        """Return a statement: with more training rows, the choices diverge from the best rule."""
+        """Return the statement that more training rows make choices diverge from the best rule."""
         size_difference_text = (
             f"n = {self.training_sizes[LAST_SIZE]} − {self.training_sizes[FIRST_SIZE]}"
         )
@@ -201,7 +204,7 @@ class RealDataFigure:
     @property
     def with_all_sizes(self) -> RealDataFigure:
         """The same figure with all nineteen training-set sizes of the document: 10 %, 15 %, ..."""
-        # If no fixed rows are set aside for testing, some rows must be left for it.
+        # Without fixed test rows, a training set of 100 % would leave no rows for testing.
         percentages = {True: range(10, 101, 5), False: range(10, 100, 5)}
         sets = (
             replace(

@@ -80,7 +80,7 @@ PRINTED_ERRORS = {
     }
     for column_index, column in enumerate(NOISE_COUNT_BY_COLUMN)
 }
-# Results of an independent computation for 6 noise features, with glmnet's path.
+# Errors for 6 noise features, computed independently of this package with glmnet's path.
 # They are means of 400 training sets of this generator.
 INDEPENDENT_ERRORS = {
     "CV-5": (0.138, 0.090, 0.058, 0.042),
@@ -92,9 +92,10 @@ ONE_SE = "1-se"
 
 
 def _replicate_2(seed: int, replicate_number: int) -> Draws:
-    """Return the errors of all chosen penalties, by number of noise features and of training rows.
+    """Return the errors of the penalties that the methods choose in one replicate of Table 2.
 
-    14 features are informative.
+    They are given by the number of noise features and of training rows. 14 features are
+    informative.
     """
     draws: dict[str, np.ndarray] = {}
     draw_training_set = partial(draw_synthetic_set, seed, replicate_number)
@@ -234,7 +235,10 @@ def bee_table_2(draws: Draws) -> FindingParts:
 
 
 def _statements_on_signs(draws: Draws, column: str) -> Iterator[Statement]:
-    """Yield a statement for every nonzero printed difference between BEE and CV-5: its sign."""
+    """Yield statements that differences between BEE and CV-5 have the printed signs.
+
+    There is one statement for each printed difference that is not 0.
+    """
     for name in ("BEEp", "BEEi"):
         error_pairs = zip(PRINTED_ERRORS[column][name], PRINTED_ERRORS[column]["CV-5"], strict=True)
         for size_index, (bee_error, cv_error) in enumerate(error_pairs):
@@ -278,7 +282,7 @@ CLAIMS_3: tuple[ErrorComparison, ...] = (
 
 
 def _replicate_table_3(seed: int, replicate_number: int) -> Draws:
-    """Return the errors of linear SVMs chosen among 13 costs, on the training sets of Table 2."""
+    """Return the errors of the linear SVMs that methods choose, on the training sets of Table 2."""
     learners = {"SVM": (linear_svms(), methods_by_name(METHOD_NAMES_3))}
     return choices_by_size(
         TRAINING_SIZES,
@@ -308,7 +312,7 @@ def bee_table_3(draws: Draws) -> FindingParts:
     yield from size_tables(errors, TRAINING_SIZES, INDEPENDENT_ERRORS_3, N_INDEPENDENT_SETS_3)
     yield table_quoting_paper(errors, TRAINING_SIZES, PRINTED_ERRORS_3)
     n = len(errors[ORACLE])
-    # A normal sample's standard deviation, divided by this number, is its own standard error.
+    # For normal errors, the standard error of a standard deviation is the latter divided by this.
     std_error_divisor = np.sqrt(2 * (n - 1))
     deviations = {name: errors[name].std(axis=0, ddof=1).tolist() for name in METHOD_NAMES_3}
     quantities = {
@@ -334,7 +338,7 @@ def bee_table_3(draws: Draws) -> FindingParts:
 TRAINING_SIZES_4 = (60, 100, 200, 400)
 # Some features are uninformative alone, but correlated with informative features, as in Table 2.
 FOUR_CLASSES = FourClassProblem(correlation=0.7, paired=True)
-# This many fresh rows measure each training set's errors (the document: 5 million of each class).
+# Errors are measured on this number of fresh rows (the document: 5 million of each class).
 TEST_ROWS = 40_000
 METHOD_NAMES_4 = {"LR": METHOD_NAMES, "SVM": SVM_METHOD_NAMES}
 PRINTED_ERRORS_4 = {

@@ -33,9 +33,11 @@ RULE_NAMES = ("oracle", "LOO", "S exact", "S as printed")
 ORACLE, LOO, EXACT_SWAPPING, PRINTED_SWAPPING = range(4)
 SWAPPING_CONSTANT = 10
 KS = range(1, N_TRAIN, 2)
-# A rule is far from the oracle if its test error is this many percentage points larger.
+# A selection rule is called far from the oracle (the k with the smallest test error)
+# if its test error is larger than that of the oracle by this many percentage points.
 FAR_PERCENTAGE_POINTS = 2.0
-# The document and the earlier run below have this number of resamplings.
+# The numbers printed in the document and those of our earlier run are means over this many
+# random splits of the data.
 N_RESAMPLINGS = 500
 # One pair of numbers for each selection rule.
 PairsOfRules = tuple[tuple[float | None, float | None], ...]
@@ -56,7 +58,7 @@ EARLIER_PAIRS = {
 
 
 def _replicate(seed: int, replicate_number: int) -> Draws:
-    """Split the 62 tissues at random into 42 training and 20 test rows; choose k by every rule.
+    """Choose k by every selection rule, after a random split into 42 training and 20 test rows.
 
     The candidates are odd numbers k of neighbours, with Euclidean distance.
     """
@@ -186,7 +188,10 @@ def colon_table_1(draws: Draws) -> FindingParts:
 def _table_with_reference(
     title: str, reference_name: str, draws: Draws, reference_pairs: Mapping[int, PairsOfRules]
 ) -> PaperTable:
-    """Return a table of the mean k (N) and test error (R) of every rule with a reference value."""
+    """Return a table of the mean k (N) and the mean test error (R) of every selection rule.
+
+    Our values are shown next to reference values. Values without a reference are left out.
+    """
     our_values, reference_values = {}, {}
     for n_genes, pairs in reference_pairs.items():
         for rule_index, pair in enumerate(pairs):

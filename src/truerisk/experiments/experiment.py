@@ -30,9 +30,9 @@ from truerisk.selection import Minimum
 
 MINIMUM_RULE = Minimum()
 
-# Values of every quantity, in one replicate or in all replicates.
+# Mapping from the name of a quantity to its values, in one replicate or in all replicates.
 Draws = Mapping[str, np.ndarray]
-# A function of the seed and the number of the replicate.
+# Function that computes one replicate, given the seed and the number of the replicate.
 ReplicateFunction = Callable[[int, int], Draws]
 
 
@@ -66,7 +66,7 @@ class Experiment:
     replicates: int
     quick: int
     unit: str = "data sets"
-    # The default check, `tuple`, does nothing.
+    # Function that raises if the experiment cannot run; the default `tuple` checks nothing.
     check: Callable[[], object] = tuple
     full: Experiment | None = None
 
@@ -107,12 +107,15 @@ def split_paragraphs(text: str) -> tuple[str, ...]:
 
 
 def replicate_rng(name: str, seed: int, replicate_number: int) -> np.random.Generator:
-    """Return the random generator of one replicate; calls with the same name draw the same data."""
+    """Return the random generator of one replicate of the experiment with this name.
+
+    The same name, seed and number always give the same random numbers.
+    """
     return np.random.default_rng([seed, replicate_number, *name.encode()])
 
 
 def two_class_data(X: np.ndarray, codes: np.ndarray) -> Data:
-    """Return classification data with the valid classes 0 and 1, without checking them again."""
+    """Return classification data from class codes 0 and 1, without checking these codes."""
     return Data(X, codes, "classification", np.array([0, 1]), codes)
 
 
@@ -133,7 +136,7 @@ class Sample:
         *,
         shuffle: bool = False,
     ) -> Sample:
-        """Draw training rows and fresh rows of these sizes from a problem with two classes."""
+        """Draw training rows and fresh rows from a problem with two classes."""
         samples = [problem(n_rows, shuffle=shuffle, random_state=rng) for n_rows in sizes]
         X, y = (np.concatenate(arrays) for arrays in zip(*samples, strict=True))
         return cls(two_class_data(X, y), len(samples[0][1]))
@@ -153,7 +156,7 @@ class Sample:
         return cls(two_class_data(X, y), sizes[0])
 
     def evaluate(self, method: Method, family: Family, splits: int | Plan) -> Evaluation:
-        """Evaluate a method on the training rows, for all candidates."""
+        """Estimate the risk of all candidates by a method that sees only the training rows."""
         return evaluate_method(
             method, family, self.data.subset(np.arange(self.n)), self.loss, splits
         )
@@ -163,7 +166,11 @@ class Sample:
         return risk_values(self.evaluate(method, family, splits).tested)
 
     def answers(self, family: Family, *training_subsets: np.ndarray) -> Answers:
-        """Return predictions for the fresh rows by rules fitted to training rows, or to subsets."""
+        """Return the predictions for the fresh rows by rules that are fitted to training rows.
+
+        The rules are fitted to each of the `training_subsets`, or to all training rows if there are
+        none.
+        """
         training_rows, fresh_rows = np.split(np.arange(self.data.n_rows), [self.n])
         plan = plan_from_splits(
             self.data.n_rows,
@@ -205,9 +212,10 @@ def plan_from_splits(n_rows: int, *splits: tuple[np.ndarray, np.ndarray]) -> Pla
 def predict_plan(
     family: Family, data: Data, loss: Loss, plan: Plan, engine_name: str = "auto"
 ) -> Answers:
-    """Return the predictions of all candidates for a plan, by the engine called `engine_name`.
+    """Return the predictions of all candidates for the test rows of a plan.
 
-    "auto" uses the first engine that supports the family.
+    They are computed by the engine called `engine_name`. "auto" uses the first engine that supports
+    the family.
     """
     return Asking(family, data, loss, engine=engine_name)(plan)
 

@@ -20,7 +20,7 @@ from truerisk.experiments.statements import (
 )
 from truerisk.extend import UNWRITTEN, Block, Written
 
-# Bands extend over this number of standard errors on each side.
+# The band around a line of means extends this many standard errors to each side of the line.
 BAND_STD_ERRORS = 2.0
 
 
@@ -51,7 +51,10 @@ class Series:
 def mean_line(
     label: str, x: np.ndarray, values: np.ndarray, style: str = "-", width: float = 1.2
 ) -> Series:
-    """Return a line through means over replicates (first axis), with their standard errors."""
+    """Return a line through the means of values, with the standard errors of the means.
+
+    The means are over the replicates, which are the first axis of `values`.
+    """
     n = len(values)
     error = values.std(axis=0, ddof=1) / np.sqrt(n) if n > 1 else None
     return Series(label, x, values.mean(axis=0), style, width, error)
@@ -95,13 +98,14 @@ class Panel:
 
 @dataclass(frozen=True, eq=False)
 class PanelGroup:
-    """Several panels in one figure, whose name is also the name of its files."""
+    """Several panels that form one figure; `name` is also the name of the figure's files."""
 
     name: str
     panels: tuple[Panel, ...]
 
 
-# A difference of at most two standard errors agrees, of at most three is doubtful.
+# Our value agrees with the reference if they differ by at most two standard errors. A difference
+# of two to three standard errors is doubtful.
 AGREEMENT_LIMIT, DOUBT_LIMIT = 2.0, 3.0
 FOOTNOTE_ON_VERDICTS = (
     f"decided at a joint level of {100 * JOINT_CONFIDENCE_LEVEL:g} % per sentence, from "
@@ -109,9 +113,10 @@ FOOTNOTE_ON_VERDICTS = (
     "on; ±: one standard error"
 )
 
-# A reference value is exact, or a pair of a value (or None) and its standard error.
+# A reference value is an exact number, or a pair of a value (or None) and its standard error.
 ReferenceValues = Mapping[str, float | tuple[float | None, float]]
-# The values of all replicates, an estimate, or a number without randomness.
+# What a table shows in a row: an array of the values of all replicates (shown as their mean),
+# an estimate with its standard error, or a number without randomness.
 TableValues = np.ndarray | Quantity | float
 
 
@@ -168,7 +173,10 @@ class TableRow:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Table of our values and of a reference: the document, or a larger run of this experiment."""
+    """Table of our values next to reference values.
+
+    The reference is the document, or a larger run of this experiment.
+    """
 
     title: str
     reference: str
@@ -307,7 +315,7 @@ class Findings:
 
 
 FindingPart = PaperTable | MeansGrid | Statement | Panel | PanelGroup | str
-# These are findings of an experiment, in any order. A string is a note.
+# An experiment yields its findings in any order. A finding that is a string is a note.
 FindingParts = Iterator[FindingPart]
 
 
@@ -348,7 +356,7 @@ class Report(Findings, Written):
 
 
 def format_number(value: float | None, digits: int) -> str:
-    """Format a number with this many digits, or return a dash if it is None or not finite."""
+    """Format a number with `digits` decimals, or return a dash if it is None or not finite."""
     if value is None or not np.isfinite(value):
         return "–"
     return f"{value:z.{digits}f}" if abs(value) < 1000 else f"{value:.{digits}g}"

@@ -40,8 +40,9 @@ from truerisk.extend import Data, Family, Method, Streams
 from truerisk.losses import Squared
 from truerisk.methods import AIC, BIC, GCV, AICc, Apparent, Bootstrap, Cp, KFold, LeaveOneOut
 
-# Components of the curve along orthonormal polynomials of 11 equidistant points.
-# They are shares of a variance of 1; a minus sign means a negative coefficient.
+# The true curve is a sum of orthonormal polynomials on 11 equidistant points. The keys are their
+# degrees. The values are their shares of a variance of 1. A minus sign means a negative
+# coefficient.
 # R² is then close to the lecture's .03, .73 and .874 at degrees 1, 2 and 5.
 VARIANCE_SHARES = {1: 0.0075, 2: -0.6775, 3: 0.085}
 NOISE_VARIANCE = 0.2475
@@ -82,7 +83,8 @@ def regression_data(x: np.ndarray, y: np.ndarray) -> Data:
 
 # The polynomial of this degree interpolates the points.
 INTERPOLATING_DEGREE = POINTS - 1
-# The largest degree among which criteria choose leaves 4 degrees of freedom for the variance.
+# Criteria choose among degrees up to this one. A polynomial of this degree leaves 4 degrees of
+# freedom to estimate the noise variance.
 LARGEST_DEGREE = 6
 DEGREES = np.arange(1, LARGEST_DEGREE + 1)
 # R² in the lecture by degree, each with its number of printed digits.
@@ -94,7 +96,7 @@ CRITERION_NAMES = (*CRITERIA, "leave-one-out", "R²")
 
 
 def _replicate_polynomial(seed: int, replicate_number: int) -> Draws:
-    """Fit polynomials of degree 1 to 10 to eleven points of a noisy cubic; compute criteria."""
+    """Compute R² and criteria of polynomials fitted to eleven points of a noisy cubic."""
     rng = replicate_rng("insa polynomial", seed, replicate_number)
     x = np.linspace(-1, 1, POINTS)
     true_values = true_curve(x)
@@ -150,7 +152,8 @@ def insa_polynomial(draws: Draws) -> FindingParts:
     """
     r2, cp_values = draws["R2"], draws["Cp"]
     r2_by_degree = {f"degree {degree}": r2[:, degree - 1] for degree in PRINTED_R2}
-    # The lecture shows one data set, so its numbers vary like those of a single data set.
+    # The lecture shows one data set, so that its numbers have the standard error of a mean over a
+    # single replicate.
     printed_r2 = {
         f"degree {degree}": (
             printed_value,
@@ -278,7 +281,8 @@ def _replicate_bootstrap(seed: int, replicate_number: int) -> Draws:
         name: Bootstrap(bootstrap_kind, samples=bootstrap_rows)
         for name, bootstrap_kind in BOOTSTRAP_KINDS.items()
     }
-    # Trees of all rows and of each bootstrap sample predict the test rows and the curve.
+    # One tree is fitted to all rows, and one to each bootstrap sample. All of them predict the test
+    # rows, and the points of a fine grid for the figure.
     extended_data = regression_data(np.append(x, FINE_GRID), np.append(y, np.zeros(len(FINE_GRID))))
     predictions = (
         Sample(extended_data, N, loss).answers(_tree(), np.arange(N), *bootstrap_rows).values
@@ -408,7 +412,7 @@ def _families() -> dict[str, Family]:
 
 
 def _replicate_folds(seed: int, replicate_number: int) -> Draws:
-    """Return the K-fold errors for every K, and the rule's true error, for both learners."""
+    """Return the K-fold error estimates of both learners for every K, and their true errors."""
     sample = Sample.draw_alternating(
         ROW_COUNTS,
         COLUMN_COUNTS,

@@ -29,7 +29,7 @@ from truerisk.methods import AIC, AICc
 NOISE_DEVIATION = 0.5
 # This is the number of training rows.
 N = 30
-# The degree with the smallest mean test error and excess risk.
+# The degree of the polynomial whose mean test error and mean excess risk are smallest.
 BEST_DEGREE = 4
 ROUNDING_ERROR = 1e-9
 AXIS_LABEL = "degree of the polynomial"
@@ -56,7 +56,7 @@ DEGREES = np.arange(1, LARGEST_DEGREE + 1)
 TABLE_DEGREES = (1, 3, 5, 8, 12)
 # The figure shows this number of training sets.
 N_SHOWN_LINES = 30
-# The vertical axis ends at this quantile of the curves' heights.
+# The vertical axis of the figure ends at this quantile of all values in the curves.
 # A few divergent curves would otherwise flatten all others.
 SHOWN_QUANTILE = 0.98
 COLOURS = {"training": "C0", "test": "C1"}
@@ -67,7 +67,7 @@ def _replicate_optimism(seed: int, replicate_number: int) -> Draws:
     rng = replicate_rng("insa optimism", seed, replicate_number)
     x = np.append(_draw_in_cells(N, rng), rng.uniform(-1, 1, N_TEST))
     y = true_function(x) + NOISE_DEVIATION * rng.standard_normal(len(x))
-    # The training rows occur twice, so that their predictions are returned, too.
+    # The training rows occur twice, the second time as test rows, so that they are predicted, too.
     data = regression_data(np.append(x[:N], x), np.append(y[:N], y))
     predictions = Sample(data, N, Squared()).answers(polynomial_family(LARGEST_DEGREE)).values
     training_errors, test_errors = np.split((predictions - y) ** 2, [N], axis=1)
@@ -95,7 +95,8 @@ def insa_optimism(draws: Draws) -> FindingParts:
     )
     optimism_values = draws["fresh labels"] - training_errors
     optimism = {f"degree {degree}": optimism_values[:, degree - 1] for degree in TABLE_DEGREES}
-    # At the same x the mean optimism of least squares is 2 p σ²/n, whatever the true curve is.
+    # For fresh labels at the same x's, the mean optimism of least squares is 2 p σ²/n, whatever the
+    # true curve is.
     exact_optimism = {
         f"degree {degree}": 2 * (degree + 1) * NOISE_DEVIATION**2 / N for degree in TABLE_DEGREES
     }
@@ -172,7 +173,8 @@ LARGEST_DECOMPOSED_DEGREE = 8
 QUADRATURE_NODES, QUADRATURE_WEIGHTS = np.polynomial.legendre.leggauss(64) * np.array(
     [[1.0], [0.5]]
 )
-# The best polynomial of a degree is the projection of the truth, here evaluated at the nodes.
+# The best polynomial of a degree is the projection of the true curve onto the polynomials of this
+# degree. It is evaluated at the nodes of the quadrature.
 LEGENDRE_BASIS = np.polynomial.legendre.legvander(
     QUADRATURE_NODES, LARGEST_DECOMPOSED_DEGREE
 ) * np.sqrt(2 * np.arange(LARGEST_DECOMPOSED_DEGREE + 1) + 1)
@@ -180,24 +182,25 @@ BEST_POLYNOMIALS = np.cumsum(
     LEGENDRE_BASIS * ((QUADRATURE_WEIGHTS * true_function(QUADRATURE_NODES)) @ LEGENDRE_BASIS),
     axis=1,
 ).T[1:]
-# For every degree: the smallest risk of a polynomial minus the Bayes risk, inf_F R − R(f*).
+# The approximation error of every degree, inf_F R − R(f*): the smallest risk of a polynomial of
+# this degree, minus the Bayes risk.
 APPROXIMATION_ERRORS = (
     BEST_POLYNOMIALS - true_function(QUADRATURE_NODES)
 ) ** 2 @ QUADRATURE_WEIGHTS
 BAYES_RISK = NOISE_DEVIATION**2
 SHOWN_DEGREES = DEGREES[:LARGEST_DECOMPOSED_DEGREE]
 REPORTED_DEGREES = (1, 2, 3, 4, 5, 8)
-# These labels at one x are quantiles of the exponential distribution.
+# Labels of many rows at the same x. They are quantiles of the exponential distribution.
 SKEWED_LABELS = -np.log1p(-(np.arange(4000) + 0.5) / 4000)
 # The candidates for the best constant prediction are this far apart.
 CONSTANT_STEP = 0.01
 
 
 def _replicate_decomposition(seed: int, replicate_number: int) -> Draws:
-    r"""Compute the estimation error and the excess risk of polynomials of degree 1 to 8, by size.
+    r"""Compute the estimation error and the excess risk of polynomials by training-set size.
 
-    R(f̂) − R(f*) = [R(f̂) − inf_F R] + [inf_F R − R(f*)], where the first bracket is the estimation
-    error.
+    The polynomials have degrees 1 to 8. R(f̂) − R(f*) = [R(f̂) − inf_F R] + [inf_F R − R(f*)],
+    where the first bracket is the estimation error.
 
     The truth is sin(4x + 1) on [−1, 1] with x uniform and noise of variance ¼, which is the Bayes
     risk R(f*). The best polynomial of a class is the projection of the truth; risks are integrals,
@@ -349,7 +352,7 @@ N_LARGE_SAMPLE = 10**6
 # Its mean log is digamma(5) + log 2, and the mean of its inverse is 1/(n − p − 2).
 MEAN_LOG_VARIANCE = 1.5061176684318004 + np.log(2) - np.log(FEW)
 MEAN_LIKELIHOOD_TERM = FEW * (np.log(2 * np.pi) + MEAN_LOG_VARIANCE)
-# The penalty as printed in the document. The correct penalty is n times as large.
+# The penalty of AICc as it is printed in the document. The correct penalty is n times as large.
 PRINTED_PENALTY = (FEW + P) / (FEW - P - 2)
 EXACT_MEANS = {
     "target": MEAN_LIKELIHOOD_TERM + FEW * PRINTED_PENALTY,
@@ -360,11 +363,14 @@ EXACT_MEANS = {
 
 
 def _replicate_aicc(seed: int, replicate_number: int) -> Draws:
-    """Fit a line to 12 Gaussian rows in a thousand data sets; return AIC, AICc and their target."""
+    """Return AIC, AICc and their target for lines fitted to many data sets of 12 rows.
+
+    There are a thousand data sets, with Gaussian labels.
+    """
     noise = replicate_rng("aicc", seed, replicate_number).standard_normal((N_SETS, FEW))
     fitted_values = noise @ HAT_MATRIX
     variance = ((noise - fitted_values) ** 2).mean(axis=1)
-    # This is the squared distance of the fit from the truth.
+    # The true values are 0, so that this is the squared distance of the fitted values from them.
     squared_distances = (fitted_values**2).sum(axis=1)
     fresh_deviance = FEW * np.log(2 * np.pi * variance) + (FEW + squared_distances) / variance
     likelihood_terms = FEW * np.log(2 * np.pi * variance) + FEW

@@ -177,7 +177,8 @@ NETWORK_ARGUMENTS = {
 }
 MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
     "classification": {
-        # A small penalty is needed, because station indicators and their squares are collinear.
+        # The logistic regression has a small penalty, because station indicators and their squares
+        # are collinear.
         "linear": (LogisticRegression(C=1e4, max_iter=MAX_ITERATIONS), {}),
         "lasso": (_l1_logistic(), {"C": [0.01, 0.03, 0.1, 0.3, 1.0]}),
         "SVM": (SVC(), {"C": [0.3, 1.0, 3.0], "gamma": [0.03, 0.1]}),
@@ -199,7 +200,7 @@ MODELS: dict[str, dict[str, tuple[Any, dict[str, list[Any]]]]] = {
 
 
 def ozone_family(label: str, task: str) -> Family:
-    """Return the pipeline and the grid of the learner with this label, for a task.
+    """Return the family of a learner for a task: its pipeline and its grid of settings.
 
     Features are standardised except for trees and forests; "interactions" adds their products.
     """

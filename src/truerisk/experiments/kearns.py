@@ -39,7 +39,8 @@ from truerisk.losses import ZeroOne
 from truerisk.methods import Apparent, LeaveOneOut, Swapping
 from truerisk.models import IntervalClassifier
 
-# Class shares in an interval are shrunken to one half by this many rows, as in the document.
+# The share of label 1 in an interval is shrunken towards ½ as if there were this many additional
+# rows, half of them with label 1. The document does the same.
 SHRINKAGE_ROWS = 10
 # This is the maximum number of intervals of a rule.
 MAX_INTERVALS = 60
@@ -53,7 +54,10 @@ def plan_for_row_count(method: Method, n: int) -> Plan:
 
 @lru_cache(maxsize=32)
 def interval_rule_family(ks: tuple[int, ...]) -> Family:
-    """Return the family of rules with at most k intervals and the fewest errors, for these k."""
+    """Return the family with one candidate per k: the best rule with at most k intervals.
+
+    The best rule is the one with the fewest training errors.
+    """
     return Family.from_grid(IntervalClassifier(), {"k": ks})
 
 
@@ -93,7 +97,7 @@ class Trial:
         return two_class_data(self.x[:, None], self.y)
 
     def _answers(self, plan: Plan) -> Answers:
-        """Return the predictions of a plan by the rules of every k."""
+        """Return the predictions of the candidates of every k for the test points of a plan."""
         return predict_plan(interval_rule_family(tuple(self.ks)), self._data, ZeroOne(), plan)
 
     @cached_property
@@ -110,7 +114,7 @@ class Trial:
 
     @cached_property
     def interval_counts(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number of points, and number of points with label 1, in the interval of each point."""
+        """For each point, the number of points in its interval, and how many have label 1."""
         class_counts: np.ndarray | None = getattr(self._swapping.extra, "values", None)
         assert class_counts is not None
         return class_counts.sum(axis=2).round(), class_counts[..., 1]
@@ -154,7 +158,7 @@ class Trial:
 
     @property
     def conditional_risk(self) -> np.ndarray:
-        """Conditional risk of the rule of every k: its error for new labels of the same points."""
+        """Conditional risk of the rule of every k: its error rate for new labels of the same x."""
         return self._risk((self.labels != self.problem.target(self.x)).mean(axis=1))
 
     @cached_property
@@ -175,7 +179,7 @@ class Trial:
         return np.array([self.empirical_error, self.conditional_risk, self.true_risk])
 
     def _risk(self, wrong_share: np.ndarray) -> np.ndarray:
-        """Return the risk of a rule that differs from the target on this share of the points."""
+        """Return the risk of a rule, given the share of points where it differs from the target."""
         noise = self.problem.noise
         return noise + (1 - 2 * noise) * wrong_share
 
@@ -197,13 +201,14 @@ N_TARGET_INTERVALS = 10
 SITUATIONS = tuple(
     (d, n, noise) for d, n in ((10, 20), (10, 100), (10, 500), (100, 500)) for noise in NOISE_LEVELS
 )
-# These are values of k relative to the target's number of intervals.
+# Values of k, divided by the number of intervals of the target, at which risks are reported.
 RELATIVE_KS = (1.0, 1.25, 1.5, 2.0)
-# Curves count as nearly parallel below this share of the range of the bias.
+# The curves of CER and TER over k count as nearly parallel if the range of their difference is
+# below this share of the range of the bias CER − EER.
 PARALLEL_SHARE = 0.1
 # A difference of this size is invisible in a curve.
 INVISIBLE_DIFFERENCE = 0.02
-# RISKS_AT_K and BIASES_BY_NOISE are means of this number of trials.
+# RISKS_AT_K and BIASES_BY_NOISE are means over this number of earlier trials.
 N_EARLIER_TRIALS = 2000
 RISKS_AT_K = {4: (0.292, 0.374, 0.407), 10: (0.148, 0.274, 0.300), 20: (0.081, 0.293, 0.313)} | {
     60: (0.0, 0.320, 0.336)
@@ -218,7 +223,7 @@ AXIS_LABEL = "number of intervals k"
 
 
 def _replicate_1(seed: int, replicate_number: int) -> Draws:
-    """Draw 100 points with noise .2; return risks and penalties by k, and biases by noise."""
+    """Return risks and penalties for every k at noise .2, and the bias at every noise level."""
     trials = {noise: draw_kearns_trial(noise, N, seed, replicate_number) for noise in NOISE_LEVELS}
     main_trial, k_index = trials[NOISE], N_TARGET_INTERVALS - 1
     biases = [

@@ -19,7 +19,7 @@ from truerisk.experiments.kearns import NOISE_LEVELS, Trial, draw_kearns_trial
 from truerisk.experiments.statements import ABOVE_ZERO, BELOW_ZERO, Claim, Quantity, Statement
 
 POINT_COUNTS = (20, 100, 500)
-# These are indices of noise levels in NOISES.
+# Positions of noise levels in `NOISE_LEVELS`, for statements on some of the levels only.
 (
     ALL_NOISE_INDICES,
     LEAST_NOISE_INDICES,
@@ -41,10 +41,11 @@ LOO_TIE_RULES = {LOO: "smallest", LOO_LARGEST_K: "largest"}
 # The document claims that the gain of swapping (S) over LOO is between 20 and 80 per cent.
 GAIN_CLAIM = Claim("near", 50.0, 30.0)
 TINY_GAIN_CLAIM = Claim("near", 5.0, 5.0)
-# Similar true risks differ by at most this: half of S's gain over LOO, where there is a gain.
+# True risks count as similar if they differ by at most this. It is half of the decrease of the
+# true risk by S instead of LOO, where there is a decrease.
 SIMILAR_RISK_DIFFERENCE = 0.002
 LINE_STYLES = {ORACLE: "C0o-", LOO: "C1s--", S: "C2^:"}
-# The document's figure uses the noise at this index of NOISES.
+# The document's figure uses the noise level at this position in `NOISE_LEVELS`.
 FIGURE_NOISE_INDEX = 1
 
 # Gains of swapping (S) over LOO in percent, from 1000 or more trials of the same recipe.
@@ -53,8 +54,9 @@ EARLIER_GAINS = {
     (500, LOO_LARGEST_K): (56.0, 39.0, 28.0, -4.0),
     (20, LOO): (-21.0, None, None, None),
 }
-# Each pair holds the true risk by LOO − the true risk by S, and its standard error.
-# The pairs are for n = 100; LOO resolves ties to the smallest k.
+# The difference of the true risks of two choices of k (that by LOO minus that by S), with its
+# standard error, for every noise level.
+# The number of points is 100, and LOO chooses the smallest k among tied ones.
 EARLIER_DIFFERENCES = ((0.0040, 0.0006), (0.0054, 0.0007), (0.0026, 0.0006), (0.0001, 0.0003))
 
 
@@ -69,7 +71,7 @@ def _replicate(seed: int, replicate_number: int) -> Draws:
 
 
 def _choose_k_by_rule(trial: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the k that each selection rule chooses, its true risk and its estimated risk."""
+    """Return the k that each selection rule chooses, and the true and estimated risk of this k."""
     loo_errors, criteria = trial.leave_one_out_error, [trial.criterion(n0) for n0 in N0_VALUES]
     curves = [trial.true_risk, loo_errors, loo_errors, *criteria]
     chosen_k_indices = [index_of_first_minimum(curve) for curve in curves]
@@ -82,10 +84,11 @@ def _choose_k_by_rule(trial: Trial) -> tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def percent_gain(true_risks: np.ndarray, loo_rule: int) -> tuple[float, float]:
-    """Return the gain of S over cross-validation in percent of the possible gain, and its error.
+    """Return the gain of S over cross-validation as a percentage, and its standard error.
 
-    The gain is 100 (L_CV − L_S) / (L_CV − L_O) of the mean risks. Its standard error comes from the
-    delta method.
+    The percentage is that of the possible gain, which is the gain of the oracle over
+    cross-validation. The gain is 100 (L_CV − L_S) / (L_CV − L_O) of the mean risks. Its standard
+    error comes from the delta method.
     """
     gain_of_s, possible_gain = (
         true_risks[:, loo_rule] - true_risks[:, S],

@@ -33,11 +33,12 @@ from truerisk.models import Memoriser
 
 # This is the number of rows of a sample, here and below.
 N = 100
-# This number of rows only measures the true risk.
+# The number of fresh rows, which are used only to measure the true risk.
 N_FRESH = 4000
 LARGEST_K = 31
 KS = range(1, LARGEST_K + 1, 2)
-# The risk of the candidate at this index (k = 9) is estimated without a choice.
+# The candidate at this index has k = 9. Its risk is estimated as that of a fixed rule, which was
+# not chosen on the data.
 FIXED_CANDIDATE = 4
 # An estimate counts as correct if it is within this share of the true risk.
 NEAR_RISK_SHARE = 0.1
@@ -46,7 +47,7 @@ ESTIMATE_NAMES = ("validation", "test", *FOLD_METHODS)
 
 
 def _replicate_three_way(seed: int, replicate_number: int) -> Draws:
-    """Split 100 rows into training, validation and test rows, and choose k of nearest neighbours.
+    """Choose k of nearest neighbours by a three-way split of 100 rows, and by cross-validation.
 
     For each way of splitting, the estimated error of the selected rule is returned, with its true
     risk.
@@ -180,9 +181,10 @@ def mehta_three_way(draws: Draws) -> FindingParts:
 # ---------------------------------------------------------------- extreme rules, rare classes
 
 N_TEST = 1000
-# Share of the label 1. The memoriser's test error is this share, not one minus it.
+# The share of rows with label 1. The memoriser predicts 0 for every new row, so that its test
+# error is this share.
 POSITIVE_SHARE = 0.3
-# The share of the rare class, and the number of rows in which it is rare.
+# The share of the rare class, and the number of rows of the data set that contains it.
 RARE, N_RARE = 0.01, 20_000
 # This is the difference of the class means.
 MEAN_DIFFERENCE = 2.0
@@ -192,10 +194,10 @@ RARE_CLASS_RATES = ("risk", "true positive rate", "true negative rate", "precisi
 
 
 def _replicate_rules(seed: int, replicate_number: int) -> Draws:
-    """Test a constant rule and the memoriser, and threshold rules for a class with a share of 1 %.
+    """Compute the errors of a constant rule, of the memoriser and of threshold rules.
 
-    A threshold rule is f(x) = 1 if g(x) ≥ β (equation 3), where g is the true probability of the
-    rare class.
+    The threshold rules predict a rare class, to which 1 % of the rows belong. A threshold rule is
+    f(x) = 1 if g(x) ≥ β (equation 3), where g is the true probability of the rare class.
     """
     rng = replicate_rng("mehta rules", seed, replicate_number)
     x, y = rng.uniform(size=N + N_TEST), rng.uniform(size=N + N_TEST) < POSITIVE_SHARE
@@ -334,15 +336,16 @@ def mehta_rules(draws: Draws) -> FindingParts:
 # This is the number of test rows out of 4601.
 N_TEST_MESSAGES = 1536
 REPORTED_RATES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
-# Curves are drawn at these true positive rates.
+# ROC curves are drawn through their values at these true positive rates.
 RATE_GRID = np.linspace(0, 1, 201)
 # The keys are thresholds β, the values are plot markers.
 MARKERS_BY_BETA = {0.9: "ks", 0.5: "ko", 0.1: "k^", 0.02: "kv"}
-# A competitive model's true positive rate is lower than another model's by at most this.
+# A model counts as competitive with another one if its true positive rate is lower by at most
+# this difference.
 COMPETITIVE_DIFFERENCE = 0.01
 HORRIBLE_RATE, HIGH_RATE_INDEX, MASSIVE_GAIN = 0.5, REPORTED_RATES.index(0.95), 0.25
 N_LEAVES = 17
-# Good mail gets this weight relative to spam.
+# Weight of a good message relative to that of a spam message when the weighted tree is fitted.
 GOOD_MAIL_WEIGHT = 5.0
 MODEL_NAMES = ("GAM", "tree", "weighted tree")
 
@@ -404,7 +407,10 @@ def _replicate_spam(seed: int, replicate_number: int) -> Draws:
 def _interpolate_rate(
     given_rate: np.ndarray, wanted_rate: np.ndarray, query_rates: Sequence[float] | np.ndarray
 ) -> np.ndarray:
-    """Interpolate one rate of a ROC curve at given values of the other rate, between thresholds."""
+    """Return one rate of a ROC curve at given values of the other rate.
+
+    The curve is interpolated linearly between its thresholds.
+    """
     distinct_given_rates, first_positions = np.unique(given_rate, return_index=True)
     return np.interp(query_rates, distinct_given_rates, wanted_rate[first_positions])
 

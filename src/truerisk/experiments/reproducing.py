@@ -190,7 +190,7 @@ def _check_fields(experiment: Experiment) -> None:
 
 
 def _validate_draws(draws: Any, replicate_number: int) -> dict[str, np.ndarray]:
-    """Convert the results of a replicate to arrays by name; raise BadData if one is no number."""
+    """Return the results of a replicate as arrays by name; raise BadData if one is not numeric."""
     if not isinstance(draws, Mapping) or not draws:
         raise BadData(
             f"replicate {replicate_number} gives {repr_on_one_line(draws)}: give a dict of "
@@ -236,8 +236,8 @@ def draw_replicates(
 ) -> Draws:
     """Compute replicates 0 … replicates − 1 in memory, and stack them along the first axis."""
     n_workers = count_workers(executor)
-    # Without workers the number of threads is set once for all batches.
-    # Finding the BLAS library, in order to set its number of threads, takes milliseconds.
+    # Without worker processes, the number of BLAS threads is limited once here, not in every batch.
+    # Limiting the threads takes milliseconds, because the BLAS library must be found first.
     limit_threads_here, limit_threads_in_batch = (
         (limit_to_one_thread, nullcontext)
         if n_workers is None
@@ -270,7 +270,7 @@ def _draw_batch(
     limit_threads: Callable[[], Any],
     replicate_numbers: range,
 ) -> list[Draws]:
-    """Compute the replicates of one batch; progress messages of engines are suppressed."""
+    """Compute the replicates of one batch without the progress messages of engines."""
     with limit_threads(), listen(None):
         batch_draws: list[Draws] = []
         for replicate_number in replicate_numbers:

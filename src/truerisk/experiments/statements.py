@@ -20,7 +20,8 @@ from scipy.special import stdtrit
 from truerisk.extend import UNWRITTEN
 
 JOINT_CONFIDENCE_LEVEL = 0.99
-# With fewer replicates nothing is judged: nine random signs all agree once in 256 times.
+# A statement is judged only from this number of replicates on. With nine replicates, the signs of
+# nine random differences would all agree in 1 of 256 cases.
 MIN_REPLICATES = 10
 # Standard errors of quantities other than means use this number of bootstrap samples.
 N_BOOTSTRAP_SAMPLES = 200
@@ -41,7 +42,7 @@ class Claim:
     tolerance: float = 0.0
 
     def compare(self, low: float, high: float) -> tuple[bool, bool]:
-        """Return two booleans: an interval lies inside the claimed range, or it lies outside.
+        """Return whether an interval lies inside the claimed range, and whether it lies outside.
 
         Both are False if the interval contains a limit of the range.
         """
@@ -99,7 +100,7 @@ class Quantity:
 
     @classmethod
     def share(cls, name: str, is_hit: np.ndarray, claim: Claim = ABOVE_ZERO) -> Quantity:
-        """Return the quantity that is the share of true values, in per cent."""
+        """Return the percentage of replicates for which `is_hit` is true, as a quantity."""
         n, share = len(is_hit), float(np.mean(is_hit))
         return cls(name, 100 * share, share_std_error(share, n), n, claim, 1)
 
@@ -115,7 +116,8 @@ class Quantity:
     ) -> Quantity:
         """Return a statistic of the replicates (first axis), with its bootstrap standard error."""
         n, rng = len(values), np.random.default_rng(0)
-        # A small bootstrap sample may consist of copies of a single value.
+        # A bootstrap sample of few replicates may consist of copies of a single value, and the
+        # statistic may then divide by 0.
         with np.errstate(invalid="ignore", divide="ignore"):
             bootstrap_values = [
                 float(statistic(values[rng.integers(n, size=n)]))
@@ -198,7 +200,7 @@ class Statement:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Verdicts on all quantities, each at the level that gives a joint level of 99 per cent."""
+        """Verdict on each quantity, at the level that gives all verdicts a joint level of 99 %."""
         level = 1 - (1 - JOINT_CONFIDENCE_LEVEL) / len(self.quantities)
         return tuple(quantity.verdict(level) for quantity in self.quantities)
 
@@ -229,7 +231,11 @@ class Statement:
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """Text lines, one per quantity; of many quantities, those that hold are only counted."""
+        """Lines that describe the quantities of the statement and their verdicts.
+
+        Each quantity has a line. If there are many quantities, those whose claim holds are only
+        counted.
+        """
         pairs, n = zip(self.quantities, self.verdicts, strict=True), len(self.quantities)
         listed_pairs = (pair for pair in pairs if n <= MAX_LISTED_QUANTITIES or pair[1] != "holds")
         quantity_lines = [

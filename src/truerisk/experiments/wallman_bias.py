@@ -41,9 +41,9 @@ REPORTED_ERROR, ESTIMATE_BEFORE_SELECTION, TRUE_ERROR, TRUE_ERROR_OF_CHOSEN = ER
 def compute_selection_result(
     sample: Sample, method: Method, candidate_family: Family, split_number: int
 ) -> np.ndarray:
-    """Return the candidate with the smallest estimate, then all estimates and all true errors.
+    """Return one array: the selected candidate, all estimates, and all true errors.
 
-    They are concatenated in one array.
+    The selected candidate is the one with the smallest estimate.
     """
     estimates = sample.risks(method, candidate_family, split_number)
     return np.concatenate(
@@ -52,7 +52,10 @@ def compute_selection_result(
 
 
 def selection_bias(selection_results: np.ndarray) -> SelectionBias:
-    """Return the selection bias over many choices, given one row of values per data set."""
+    """Return the selection bias over many data sets, in each of which a candidate was chosen.
+
+    Each row of `selection_results` is a result of `compute_selection_result` for one data set.
+    """
     estimates, true_errors = np.split(selection_results[:, 1:], 2, axis=1)
     return SelectionBias(estimates, selection_results[:, 0].astype(int), true_errors)
 
@@ -83,7 +86,7 @@ def mean_difference(
 # ---------------------------------------------------------------- why the bias occurs
 
 N = 50
-# Leave-one-out trains on 49 rows, so that larger k make no difference.
+# Leave-one-out trains on 49 of the 50 rows, so that a k above 48 changes nothing.
 LARGEST_K = N - 2
 K_VALUES = range(1, LARGEST_K + 1)
 # The keys are numbers of training rows, the values are numbers of fresh rows of each class.
@@ -242,7 +245,8 @@ def wallman_bias(draws: Draws) -> FindingParts:
             "C0o",
         ),
     )
-    # If k is nearly the number of rows, any rule guesses; its error is outside the axis limits.
+    # A rule whose k is close to the number of rows only guesses. Its large error is outside these
+    # limits of the vertical axis.
     y_limits = (0.05, 0.35)
     yield Panel("classifier by classifier", "k", "mean error", lines_by_k, limits=y_limits)
     share_bars = (Series("", k_values, bias.shares),)
@@ -256,7 +260,7 @@ N_TRAINING_AND_FRESH = N, 1000
 N_GENES_AND_INFORMATIVE = GENES, N_INFORMATIVE = 60, 10
 # The class means of ten genes differ by this number; the other genes are noise.
 MEAN_DIFFERENCE = 0.8
-# This number of genes is used if the number is not chosen.
+# The number of genes if another parameter is chosen, and the number of genes is fixed.
 N_SELECTED_GENES = 10
 # These are the candidates for the number of genes, or of principal components.
 SIZES = (1, 2, 3, 5, 8, 13, 20, 30)
@@ -267,9 +271,10 @@ CHOICE_NAMES = ("neighbours", "genes", "components", "classifier")
 
 @lru_cache(maxsize=1)
 def candidate_families() -> dict[str, Family]:
-    """Return for each kind of choice the family of its candidates, with all else fixed.
+    """Return the family of candidates for each kind of choice, such as the number of genes.
 
-    Genes are ranked in each training set.
+    Only the chosen parameter varies between the candidates of a family. Genes are ranked in each
+    training set.
     """
     from sklearn.decomposition import PCA
     from sklearn.feature_selection import SelectKBest
@@ -350,11 +355,12 @@ def wallman_choices(draws: Draws) -> FindingParts:
 # ---------------------------------------------------------------- the posterior of a true error
 
 CREDIBLE_LEVEL = 0.95
-# These numbers of rows test the classifiers a1 and a2 of Figure 5.
+# The numbers of test rows of the classifiers a1 and a2 of Figure 5.
 TEST_SIZES = (60, 150)
 TESTS_PER_REPLICATE = 20
-# The keys are numbers of errors and of test rows.
-# The values are the upper bound, P(error > ½) and E[error²], to ten digits.
+# Each key holds the number of errors and the number of test rows of a test.
+# The values are three exact properties of the posterior, to ten digits: the upper bound of the
+# error, P(error > ½) and E[error²].
 EXACT_MEASURES = {
     (0, 60): (0.0479239521, 4.3368086899e-19, 0.0005120328),
     (6, 60): (0.1849297991, 2.6903070049e-11, 0.0143369176),
@@ -366,7 +372,7 @@ ERROR_GRID = np.linspace(0.0, 0.75, 751)
 
 
 def _replicate_posterior(seed: int, replicate_number: int) -> Draws:
-    """Draw true errors from the flat prior, test rules with them, and count how often bounds hold.
+    """Count how often upper bounds of the true error hold if true errors come from the flat prior.
 
     If nature uses this prior, a bound at 95 % holds in exactly 95 % of the tests.
     """
@@ -472,7 +478,8 @@ def wallman_posterior(draws: Draws) -> FindingParts:
         Series(f"{errors} of {n}", ERROR_GRID, ErrorPosterior(errors, n).pdf(ERROR_GRID))
         for errors, n in EXACT_MEASURES
     )
-    # The density of 0 errors in 60 rows begins at 61, and would flatten the other densities.
+    # The axis ends at 20, because the density of the posterior after 0 errors in 60 rows rises to
+    # 61 and would flatten the other densities.
     y_limits = (0.0, 20.0)
     density_label = "density (of 0 of 60 up to 61)"
     yield Panel("", "true error", density_label, density_lines, limits=y_limits)

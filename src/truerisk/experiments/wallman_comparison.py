@@ -52,7 +52,7 @@ from truerisk.models import FisherClassifier, ParzenClassifier
 N, N_TUNING, N_TRAINING, N_FOLDS = 180, 120, 30, 5
 VALIDATION_PER_CLASS = 2500
 MEASURES = ("ub", "50 %", "q2", "err", "true")
-# These are the positions of the bars.
+# The horizontal positions of the bars, one for each measure.
 BAR_POSITIONS = np.arange(1.0, len(MEASURES) + 1)
 LEARNER_NAMES = ("3-NN", "tree", "Parzen", "Fisher")
 # This is the index of the learner that a2 fixes in advance.
@@ -60,7 +60,7 @@ NEAREST_NEIGHBOUR_INDEX = 0
 # The Parzen classifier chooses its widths by this criterion by default.
 DEFAULT_WIDTH_CRITERION = "lissack-fu"
 MAX_TAIL_PROBABILITY = 1e-3
-# This is the percentage that counts as almost every case.
+# At least this percentage of data sets counts as "almost every case".
 ALMOST_ALL_PERCENT = 95
 
 
@@ -122,7 +122,7 @@ def _replicate_figure_5(seed: int, replicate_number: int) -> Draws:
             evaluate_method(reversed_kfold, learner, tuning_data, ZeroOne(), 0).tested
             for learner in learners
         ]
-        # Ties go to the first classifier.
+        # If several classifiers have the same smallest error, `argmin` chooses the first one.
         chosen_index = int(np.argmin([estimate.value for (estimate,) in estimates]))
         training_rows = rng.permutation(tuning_rows)[:N_TRAINING]
         chosen_learner_measures = _measure_learner(
@@ -132,7 +132,7 @@ def _replicate_figure_5(seed: int, replicate_number: int) -> Draws:
             learners[NEAREST_NEIGHBOUR_INDEX], data, *np.split(rng.permutation(N), [N_TRAINING])
         )
         draws |= {
-            # A verdict of 1 means that a1 did better.
+            # A verdict is 1 if a1 did better than a2, −1 if it did worse, and 0 if they are tied.
             f"{wallman_case.name}: verdicts": np.sign(
                 fixed_learner_measures - chosen_learner_measures
             ).astype(int),
@@ -178,7 +178,10 @@ def _draw_rows_and_order(
 def _measure_learner(
     learner: Family, data: Data, training_rows: np.ndarray, test_rows: np.ndarray
 ) -> np.ndarray:
-    """Train on the design rows; return four measures on the test rows and the validation error."""
+    """Return four error measures on the test rows and the error on the validation rows.
+
+    The learner is trained on the training rows.
+    """
     validation_rows = np.arange(N, data.n_rows)
     plan = plan_from_splits(
         data.n_rows, (training_rows, test_rows), (training_rows, validation_rows)
@@ -293,7 +296,10 @@ def _statements_on_wins(
     chosen_learner_shares: list[Quantity],
     fixed_learner_shares: list[Quantity],
 ) -> FindingParts:
-    """Yield a statement per measure: a1 or a2 wins more often, as Wallman says in §4.2."""
+    """Yield a statement for every measure: the classifier that Wallman names wins more often.
+
+    Wallman names the winners, a1 or a2, in §4.2.
+    """
     for winner, chosen_learner_share, fixed_learner_share in zip(
         wallman_case.winner_by_measure, chosen_learner_shares, fixed_learner_shares, strict=True
     ):
@@ -325,7 +331,7 @@ PROBLEMS = tuple({case.problem.name: case.problem for case in WALLMAN_CASES}.val
 
 
 def _replicate_1(seed: int, replicate_number: int) -> Draws:
-    """Draw 1000 points of each class of each problem, and compute the Bayes rule's error on them.
+    """Compute the error of the Bayes rule on 1000 points of each class, for every problem.
 
     The points are kept in the first replicate only, which is in the figure.
     """

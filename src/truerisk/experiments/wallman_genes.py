@@ -26,7 +26,10 @@ SUBSTANTIAL_BIAS, BIAS_TOLERANCE = 0.05, 0.02
 
 
 def _replicate(seed: int, replicate_number: int) -> Draws:
-    """Estimate the error of 3-NN on the k best genes, chosen on all rows or in each fold, by k."""
+    """Estimate the error of 3-NN on the k best genes for every k.
+
+    The genes are chosen on all rows, or on the training rows of each fold.
+    """
     from sklearn.feature_selection import SelectKBest
     from sklearn.neighbors import KNeighborsClassifier
     from sklearn.pipeline import Pipeline

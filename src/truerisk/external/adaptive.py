@@ -19,7 +19,8 @@ from scipy.stats import rankdata
 from truerisk.core.frozen import frozen
 from truerisk.results.records import Count, Record, Share
 
-N_ORDERS = 999  # Random orders of the candidates, so that the smallest p-value is .001.
+# The number of random orders of the candidates. The smallest possible p-value is therefore .001.
+N_ORDERS = 999
 SIGNIFICANCE = 0.05
 MOST_LIKENED = 5_000
 FEWEST_TRIALS = 10  # With fewer trials, the test finds almost nothing.
@@ -77,10 +78,11 @@ class OrderTest(Record):
 def order_test(
     risks: np.ndarray, losses: np.ndarray, order: np.ndarray, rng: np.random.Generator
 ) -> OrderTest | None:
-    """Test the order of the candidates; return None for fewer than ten or without differences.
+    """Test whether later candidates depend on the scores of earlier ones.
 
-    `order` lists the candidates in the order of their trials. Equal risks are ranked at random, so
-    that ties are no records.
+    The result is None if there are fewer than ten candidates, or if all candidates have equal
+    risks. `order` lists the candidates in the order of their trials. Equal risks are ranked at
+    random, so that ties are no records.
     """
     n_trials = len(order)
     tie_breaks = rng.random(n_trials)
@@ -119,7 +121,11 @@ def order_test(
 
 
 def _likeness(losses: np.ndarray) -> np.ndarray:
-    """Return the correlation of each two candidates' losses, without what rows have in common."""
+    """Return the correlations between the losses of every two candidates.
+
+    The mean loss of each row over the candidates is subtracted first, because hard rows would make
+    all candidates look alike.
+    """
     own = losses - losses.mean(axis=0)
     own = own - own.mean(axis=1, keepdims=True)
     lengths = np.sqrt((own**2).sum(axis=1, keepdims=True))

@@ -159,7 +159,7 @@ def audit_table(
 def audit_candidates(
     table: CandidateTable, *, trained: bool, replicates: int, confidence_level: float, seed: int
 ) -> TableAudit:
-    """Audit a table that was read and checked."""
+    """Audit a table of losses that has already been read and checked."""
     n_candidates, n_rows = table.losses.shape
     n_units = n_rows if table.groups is None else len(np.unique(table.groups))
     if n_units < FEWEST_ROWS:
@@ -224,7 +224,7 @@ def audit_candidates(
 def _reason_for_no_interval(
     corrected: BiasCorrectedRisk, confidence_level: float, tested_order: OrderTest | None
 ) -> str | None:
-    """Return why percentiles of the bootstrap samples are no valid interval, or None if valid."""
+    """Return why the bootstrap percentiles are no valid interval, or None if they are one."""
     if tested_order is not None and tested_order.is_adaptive:
         return (
             "no interval: later candidates seem to depend on the scores of earlier ones, and the "
@@ -257,7 +257,7 @@ def _corrected(
 def _corrected_sets(
     rated_sets: RatedSets, table: CandidateTable, rng: np.random.Generator, replicates: int
 ) -> BiasCorrectedRisk:
-    """Return the corrected risk of choosing by a score of whole test sets."""
+    """Return the bias-corrected risk of a candidate chosen by a score of whole test sets."""
     return correct_set_risk_by_bootstrap(
         rated_sets.mean_risks,
         rated_sets.rows,
@@ -370,7 +370,8 @@ def _half_widths(
             )
             largest = np.maximum(largest, standardised.max(axis=1))
     normal_quantile = float(np.quantile(largest, level))
-    # The standard errors are estimated, so Student's t has the place of the normal distribution.
+    # The normal quantile is converted to one of Student's t, because the standard errors are
+    # estimated.
     factor = 1.0 if paired.variance_factors is None else float(paired.variance_factors[0])
     degrees = max(n_units / factor - 1, 1.0)
     tail = max(1 - float(ndtr(normal_quantile)), 1e-12)

@@ -83,7 +83,10 @@ def table_of_losses(
 
 
 def refuse_gaps(names: Sequence[str], n_known: np.ndarray, n_rows: int) -> None:
-    """Raise BadData that names the candidates with losses or predictions of some rows only."""
+    """Raise BadData if a candidate lacks the losses or predictions of some rows.
+
+    The message names these candidates.
+    """
     gaps = np.flatnonzero(n_known < n_rows).tolist()
     if gaps:
         examples = [f"{names[c]} ({n_known[c]} of {n_rows} rows)" for c in gaps]
@@ -156,7 +159,7 @@ def trial_order(order: Any, n_candidates: int) -> np.ndarray | None:
 
 
 def checked_mapping(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return the columns as arrays of one axis and of one length; raise BadData otherwise."""
+    """Return the columns as one-dimensional arrays of equal length; raise BadData otherwise."""
     arrays = {name: np.asarray(values) for name, values in columns.items()}
     if not arrays:
         raise BadData("the table has no candidate.")

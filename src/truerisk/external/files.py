@@ -29,7 +29,10 @@ MOST_HEADER_BYTES = 65_536
 def read_named_columns(
     path: str | os.PathLike[str], *, max_cells: int, max_bytes: int
 ) -> dict[str, np.ndarray]:
-    """Return the columns of a file: floats where every cell is a number or missing, else texts."""
+    """Return the columns of a file by name, each as an array of floats or of texts.
+
+    A column holds floats if each of its values is a number or missing, and texts otherwise.
+    """
     suffixes = [suffix.lower() for suffix in PurePath(path).suffixes]
     if suffixes and suffixes[-1] in COMPRESSED_SUFFIXES:
         suffixes.pop()
@@ -56,7 +59,10 @@ def read_named_columns(
 
 
 def _single_column(path: str | os.PathLike[str], max_bytes: int) -> dict[str, np.ndarray] | None:
-    """Return the column of a text without any delimiter, such as a list of predictions, or None."""
+    """Return the only column of a text file without delimiters, or None for other files.
+
+    Such a file may be a list of predictions, one a line.
+    """
     try:
         with Path(path).open("rb") as file:
             first_bytes = file.read(8)
@@ -66,7 +72,8 @@ def _single_column(path: str | os.PathLike[str], max_bytes: int) -> dict[str, np
     is_text = not first_bytes.startswith(tuple(FORMAT_BY_FIRST_BYTES)) and b"\0" not in header
     if not is_text or not header.strip() or any(d.encode() in header for d in DELIMITER_NAMES):
         return None
-    if not header.endswith(b"\n"):  # A compressed file, or a very long first line.
+    # This is a compressed file, or a text whose first line is very long.
+    if not header.endswith(b"\n"):
         return None
     name, *cells = read_text(path, max_bytes=max_bytes).full_text.splitlines()
     values = [cell.strip().strip('"') for cell in cells if cell.strip()]
@@ -112,7 +119,10 @@ def _is_plain(value: Any) -> bool:
 
 
 def _column(values: list[Any]) -> np.ndarray:
-    """Return values as floats, None as NaN; as texts if one of them is no number."""
+    """Return the values of a column as floats, or as texts if one of them is not a number.
+
+    In a column of floats, None becomes NaN.
+    """
     if all(value is None or isinstance(value, int | float) for value in values):
         return np.array([np.nan if value is None else float(value) for value in values])
     texts = ["" if value is None else str(value) for value in values]

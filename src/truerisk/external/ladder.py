@@ -57,7 +57,7 @@ WAIT_SECONDS = 5.0
 
 @frozen
 class Submission(Record):
-    """What a ladder tells about one submission.
+    """Answer of a ladder to one submission of predictions.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Submission(Record):
 
 
 class Ladder:
-    r"""A holdout whose score stays true however often and however cleverly it is asked.
+    r"""Holdout whose reported score stays reliable after any number of submissions.
 
     A submission is accepted if its score is better than that of the best accepted one by more than
     the noise of their paired difference on the holdout. Only then is a new score told, rounded to
@@ -212,7 +212,7 @@ class Ladder:
 
     @property
     def scale(self) -> Scale:
-        """Scale of the told values: a loss, or a score with its perfect value."""
+        """Scale of the reported values: a loss, or a score with its perfect value."""
         return self._loss.scale
 
     def submit(self, predictions: Any, name: str | None = None) -> Submission:
@@ -255,7 +255,7 @@ class Ladder:
             return submission
 
     def _encoded(self, predictions: Any) -> np.ndarray:
-        """Return checked predictions as the loss needs them."""
+        """Check predictions, and convert them to the form that the loss needs."""
         values = np.asarray(predictions)
         n_rows, n_classes = self._data.n_rows, self._data.n_classes
         if values.shape not in ((n_rows,), (n_rows, n_classes)):
@@ -288,7 +288,11 @@ class Ladder:
         return submission
 
     def _losses(self, values: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the loss of each row, or the influence of each row on the score, and the risk."""
+        """Return the loss of each row, and the risk, which is the mean of these losses.
+
+        For a score of whole test sets, the loss of a row is the risk plus the influence of the row
+        on it.
+        """
         rows = np.arange(self._data.n_rows)
         if isinstance(self._loss, RowLoss):
             losses = self._loss.of_rows(self._data, rows, values[None])[0]
@@ -340,7 +344,10 @@ class Ladder:
         }
 
     def _read_store(self) -> None:
-        """Read the submissions of the store anew; a last line without an end was never told."""
+        """Read all submissions from the store again.
+
+        A last line without a line end is removed, because its result was never reported.
+        """
         assert self._store is not None
         self.steps, self._best_losses, self._best_risk = (), None, np.inf
         self.n_submissions = 0
@@ -351,7 +358,8 @@ class Ladder:
         text = self._store.read_bytes()
         lines = text.split(b"\n")
         if lines[-1]:
-            # A kill has cut the last line: it is removed, so that the next one starts anew.
+            # The process was killed while it wrote the last line. The incomplete line is removed,
+            # so that the next submission starts on a new line.
             with self._store.open("r+b") as file:
                 file.truncate(len(text) - len(lines[-1]))
         for line_number, line in enumerate(lines[:-1], start=1):
@@ -457,7 +465,7 @@ class _locked:  # noqa: N801 - a context manager that reads as a function
 
 
 def rows_in(path: str, target: str, groups: str | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the outcomes of a file, and its groups if a column of them is named."""
+    """Return the outcomes and the group labels in a file; the latter are None without `groups`."""
     columns = columns_of(path)
     assert columns is not None
     for name in filter(None, (target, groups)):
@@ -487,7 +495,7 @@ def predictions_in(path: str, y: np.ndarray, *, as_labels: bool) -> np.ndarray:
 
 
 def status_of(store: Path) -> str:
-    """Describe the accepted submissions of a store, which are read without the outcomes."""
+    """Describe the accepted submissions in a store; the outcomes of the holdout are not needed."""
     if not store.exists():
         raise BadStore(f"there is no ladder {str(store)!r}.")
     lines = store.read_bytes().split(b"\n")[:-1]

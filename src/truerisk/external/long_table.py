@@ -46,7 +46,10 @@ from truerisk.losses.loss_words import as_loss
 def read_long_table(
     columns: dict[str, np.ndarray], scoring: Any, positive: Any, groups: Any, order: Any
 ) -> CandidateTable:
-    """Return the table of these columns; `groups` are labels of lines, if they are given."""
+    """Build a table of candidates from the columns of a long table.
+
+    The `groups`, if given, are a label for each line.
+    """
     if order is not None and order is not False:
         raise BadArgument(
             f"{mention('order', order)}: this table has a line for each candidate and row, so "
@@ -79,7 +82,7 @@ def read_long_table(
 
 @frozen(eq=False)
 class _Lines:
-    """Places of the lines of a long table: candidate, and position in a list of tested rows.
+    """Candidate and position that each line of a long table refers to.
 
     A position is a row in one repeat of the folds. Every candidate has one line for each position.
     Positions are sorted by repeat, fold and row, so that a test set is a slice of them.
@@ -138,14 +141,14 @@ class _Lines:
         )
 
     def spread(self, values: np.ndarray) -> np.ndarray:
-        """Return values of lines as an array of shape (candidates, positions, ...)."""
+        """Arrange the values of lines in an array of shape (candidates, positions, ...)."""
         shape = (len(self.candidates), len(self.row_of_position), *values.shape[1:])
         table = np.empty(shape, dtype=values.dtype)
         table[self.candidate_of_line, self.position_of_line] = values
         return table
 
     def mean_by_row(self, losses: np.ndarray) -> np.ndarray:
-        """Average losses of positions over the repeats of each row."""
+        """Return the mean loss of each row over its positions, which are its repeats."""
         n_tests = np.bincount(self.row_of_position)
         sums = [np.bincount(self.row_of_position, one) for one in losses]
         return np.asarray(np.array(sums) / n_tests)
@@ -205,7 +208,7 @@ def _table_of_predictions(
     positive: Any,
     facts: Mapping[str, Any],
 ) -> CandidateTable:
-    """Rate predictions by a loss of rows, or by a score of whole test sets."""
+    """Return the table of the losses of predictions, by a loss of rows or a score of test sets."""
     given = {n.removeprefix(PROBABILITY): n for n in columns if n.startswith(PROBABILITY)}
     data = outcome_data(lines.of_rows(OUTCOME, columns[OUTCOME]), scoring, bool(given))
     loss = as_loss(scoring, data, class_named(positive, data))

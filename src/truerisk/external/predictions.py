@@ -19,8 +19,10 @@ from truerisk.losses.loss import AUC_IMPORT_PATH, Loss
 from truerisk.losses.loss_words import as_loss
 
 MOST_NAMED = 5  # A message names at most this many candidates or classes.
-MOST_CLASSES = 20  # Whole numbers with more values than this are a regression.
-SUM_TOLERANCE = 1e-3  # Probabilities that were written with few digits do not sum to 1 exactly.
+# Whole-number outcomes with more distinct values than this are regression targets, not classes.
+MOST_CLASSES = 20
+# Probabilities of a row may sum to 1 only up to this, because files hold few digits.
+SUM_TOLERANCE = 1e-3
 
 
 @frozen(eq=False)
@@ -38,7 +40,7 @@ class RatedSets:
     test_sets: tuple[slice, ...]
 
     def risks(self, candidates: Any = slice(None), weights: np.ndarray | None = None) -> np.ndarray:
-        """Return the candidates' mean risk over the test sets, each position with its weight.
+        """Return each candidate's mean risk over the test sets, with a weight for each position.
 
         Test sets on which the score does not exist with these weights are left out.
         """
@@ -115,7 +117,7 @@ def refuse_missing(name: str, values: np.ndarray) -> None:
 
 
 def loss_without_outcomes(scoring: Any) -> Loss:
-    """Return the loss of a name for a table whose outcomes are unknown, whatever the task."""
+    """Return the loss that `scoring` names, for a table whose outcomes and task are unknown."""
     first_error: Exception | None = None
     scorer: Loss | None = None
     for task, outcomes in (("classification", [0, 1]), ("regression", [0.25, 1.5])):
@@ -138,7 +140,7 @@ def _data(outcomes: np.ndarray, task: TaskName) -> Data:
 
 
 def outcome_data(outcomes: np.ndarray, scoring: Any, has_probabilities: bool) -> Data:
-    """Return the outcomes as checked data, with the task that they and `scoring` tell.
+    """Return the outcomes as checked data of a task, which is inferred from them and `scoring`.
 
     Texts and whole numbers of few values are classes, unless the loss is for a regression only.
     """
@@ -219,7 +221,7 @@ def _codes_of_labels(data: Data, loss: Loss, predictions: np.ndarray) -> np.ndar
 
 
 def _two_columns(data: Data, loss: Loss, predictions: np.ndarray | None) -> np.ndarray:
-    """Return the probabilities of two classes from those of the second one."""
+    """Return the probabilities of both classes, given those of the second class."""
     if data.n_classes != 2 or predictions is None or predictions.dtype.kind not in "iuf":
         raise BadData(
             f"'{loss.name}' needs the probability of each class of y ({named(class_names(data))})."
@@ -240,7 +242,7 @@ def _checked_probabilities(probabilities: np.ndarray) -> np.ndarray:
 
 
 def finite_numbers(values: Any, owner: str) -> np.ndarray:
-    """Return values as floats; raise BadData that says where they are none."""
+    """Return values as floats; raise BadData with the first line that is no finite number."""
     try:
         numbers = np.asarray(values).astype(np.float64)
     except (TypeError, ValueError):
@@ -252,13 +254,13 @@ def finite_numbers(values: Any, owner: str) -> np.ndarray:
 
 
 def named(names: Sequence[str]) -> str:
-    """Return the first names of a list, and how many more there are."""
+    """Join the first names of a list to a text that also says how many names are omitted."""
     shown = [escape_and_truncate(name, 60) for name in names]
     return join_first_words(shown, MOST_NAMED)
 
 
 def label_text(value: Any) -> str:
-    """Return a label or a number of a row as text; 3.0 and 3 are the same."""
+    """Convert a label or a row number to text; 3.0 and 3 give the same text."""
     if isinstance(value, bool):
         return str(int(value))
     if isinstance(value, float) and value.is_integer():

@@ -103,7 +103,7 @@ def _known_column(argument: str, name: str, columns: Mapping[str, Any]) -> tuple
 
 
 def _counts_rows(values: np.ndarray) -> bool:
-    """Return True if a column only numbers the rows, from 0 or from 1."""
+    """Return True if a column contains nothing but row numbers, from 0 or from 1."""
     positions = np.arange(len(values))
     return any(np.array_equal(values, positions + first) for first in (0, 1))
 

@@ -25,7 +25,8 @@ from truerisk.results.records import (
 )
 
 LINE_WIDTH = 88
-MOST_SHOWN = 10  # Differences of at most this many candidates are printed.
+# At most this many candidates are printed with their difference from the selected one.
+MOST_SHOWN = 10
 
 FiniteNumber = Annotated[float, FINITE_RANGE]
 
@@ -65,7 +66,7 @@ class TableRisk(ResultOnScale, Record):
 
     @property
     def named_scoring(self) -> str:
-        """The name of the score; a table does not say to which class it refers."""
+        """Name of the score, without a class, because a table does not say which class is rated."""
         return self.scoring
 
     def __float__(self) -> float:
@@ -187,12 +188,15 @@ class TableAudit(ResultWithBounds, Record):
 
     @property
     def optimism(self) -> float | None:
-        """Amount by which the selected value is better than the honest one."""
+        """Amount by which the selected candidate's value is better than its corrected value."""
         return self.scale.compute_optimism(self.honest.value, self.selected.value)
 
     @property
     def refuted(self) -> bool | None:
-        """True if the selected value lies outside the honest interval; None without an interval."""
+        """True if the selected candidate's own value is outside the honest interval.
+
+        It is None if there is no interval.
+        """
         interval = self.honest.interval
         return None if interval is None else self.selected.value not in interval
 

@@ -31,7 +31,8 @@ from truerisk.results.interval import Basis, Interval, are_tied
 
 BOOTSTRAP_SEED = 20180501  # Seed of the bootstrap samples if no generator is given.
 
-MAX_CELLS_PER_BATCH = 1 << 22  # Number of cells in a batch of replicates, which takes about 32 MB.
+# Maximum number of array entries in a batch of bootstrap samples, which takes about 32 MB.
+MAX_CELLS_PER_BATCH = 1 << 22
 
 
 @frozen(eq=False)
@@ -197,7 +198,9 @@ def _choices(
 
 
 def correct_risk_by_splits(split_risks: Any, chosen_candidate: int | None = None) -> float:
-    r"""Return the corrected risk of Tibshirani and Tibshirani (2009) from the risks of the splits.
+    r"""Return the corrected risk of the selected candidate from the risks of the splits.
+
+    The correction is that of Tibshirani and Tibshirani (2009).
 
     .. math:: \bar e_{\hat c} + \frac{1}{K} \sum_k \left(e_{k, \hat c} - \min_c e_{k,c}\right)
 
@@ -220,9 +223,10 @@ def correct_risk_by_splits(split_risks: Any, chosen_candidate: int | None = None
 
 
 class Percentiles(IntervalForm[RowEvidence]):
-    """Percentile interval of bootstrapped losses; each sample is tested on the rows that it missed.
+    """Interval between percentiles of bootstrapped mean losses.
 
-    For the candidate that the rule chose, every sample chooses again among all candidates
+    In each bootstrap sample, the mean loss is that of the rows that the sample missed. For the
+    candidate that the rule chose, every sample chooses again among all candidates
     (bootstrap-bias-corrected cross-validation, Tsamardinos et al., 2018). The interval is therefore
     that of the choice, and may lie above the chosen value. For the other candidates it is the
     interval of one setting. If there are groups, whole groups are drawn. There are 1000 samples,

@@ -101,7 +101,10 @@ def weighted_auc_risk(
 
 
 def _least_risk_candidates(risks: np.ndarray) -> np.ndarray:
-    """Return each bootstrap sample's first candidate of smallest risk; −1 if none has a risk."""
+    """Return the candidate with the smallest risk in each bootstrap sample, the first if tied.
+
+    It is −1 for a sample in which all risks are NaN.
+    """
     has_no_risk = np.isnan(risks).all(axis=1)
     filled_risks = np.where(np.isnan(risks), np.inf, risks)
     least_risks = filled_risks.min(axis=1, keepdims=True)

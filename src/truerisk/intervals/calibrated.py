@@ -54,8 +54,9 @@ simulations of a program that no longer exists, and is evaluated on others (`pyt
 benchmarks.calibration.two_sides`). The high end was not moved closer, because a few confident wrong
 predictions, which a sample may lack, make it too low for some learners.
 """
-# Falls of the risk that are expected with all training rows, as shares of half the interval.
-# There is no note for a fall below SMALL_RISK_DECREASE, and a warning above LARGE_RISK_DECREASE.
+# A model trained on all rows may have a smaller risk than the models of the folds. The limits
+# refer to this expected decrease, as a share of half the width of the interval.
+# A decrease below SMALL_RISK_DECREASE gives no note, one above LARGE_RISK_DECREASE a warning.
 SMALL_RISK_DECREASE, LARGE_RISK_DECREASE = 0.1, 0.4
 
 FOLD_NEEDS = {**OF_A_MEAN, Basis.EQUALLY_OFTEN: "use a K-fold word such as '10-fold'"}
@@ -77,10 +78,10 @@ CALIBRATION_CAUTION = (
 
 @frozen
 class InstabilityFactor:
-    """Variance factor stable − `offset` + slope u √(K/10) for the instability u and K folds.
+    """Variance factor that depends on the instability u of a learner and on the number K of folds.
 
-    It is never smaller than `stable`, the factor of a learner with instability 0, and never larger
-    than `max_factor`.
+    The factor is `stable` − `offset` + `slope` · u · √(K/10). It is never smaller than `stable`,
+    the factor of a learner with instability 0, and never larger than `max_factor`.
     """
 
     slope: float
@@ -93,9 +94,9 @@ class InstabilityFactor:
         return min(self.max_factor, max(stable, factor))
 
 
-# Variance factor for an instability u from several drawings of the folds.
+# Variance factor if the instability u is measured by repeated drawings of the folds.
 REPEATED_CV_FACTOR = InstabilityFactor(5.0, 2.0)
-# Variance factor for an instability u from models without a further fold.
+# Variance factor if u is measured by models whose training sets lack a second fold as well.
 LEAVE_TWO_OUT_FACTOR = InstabilityFactor(6.0 * math.sqrt(2), 2.5, 0.4)
 
 
@@ -122,9 +123,10 @@ class EnlargedVariance:
 
 
 def enlarge_variance(evidence: RowEvidence, candidate: int) -> EnlargedVariance:
-    """Return a candidate's variance of a mean of independent rows or groups, times a factor.
+    """Return the variance of a candidate's mean loss, enlarged by a factor.
 
-    The factor accounts for training rows that folds share.
+    Without the factor it is the variance of a mean of independent rows or groups. The factor
+    accounts for training rows that folds share.
     """
     plan, loss, (row_variance, n_units) = (
         evidence.plan,
@@ -136,7 +138,7 @@ def enlarge_variance(evidence: RowEvidence, candidate: int) -> EnlargedVariance:
     std_error = row_variance**0.5
     # A finished model needs no factor of cross-validation: its test rows are independent.
     if not plan.train_sizes.any():
-        # For few groups the enlargement of the variance is unknown; it is known for few rows.
+        # `enlargement` corrects the variance for few rows. No correction is known for few groups.
         if evidence.groups is not None:
             return EnlargedVariance(
                 row_variance, std_error, n_units, degrees_of_freedom=max(n_units - 1, 1)
@@ -164,7 +166,10 @@ def enlarge_variance(evidence: RowEvidence, candidate: int) -> EnlargedVariance:
 def _variance_factor(
     evidence: RowEvidence, candidate: int, row_variance: float
 ) -> tuple[float, tuple[str, ...]]:
-    """Return the variance factor that additional fits or drawings of the folds show, and notes."""
+    """Return the variance factor for the measured instability of the learner, and notes.
+
+    The instability is measured by additional fits or repeated drawings of the folds.
+    """
     # If all losses are equal, the instability is unknown.
     instabilities = evidence.instability if row_variance > 0 else None
     k = float(evidence.plan.n_rows / evidence.plan.test_sizes.mean())
@@ -194,13 +199,13 @@ def _variance_factor(
 
 
 def _end_distances(half_width: float, estimated_bias: float) -> tuple[float, float]:
-    """Return the distances from the value to the interval's ends, one of them larger by a bias.
+    """Return the distances from the value to both ends of the interval.
 
-    On the side of the bias the distance is √(`half_width`² + `estimated_bias`²), on the other side
-    `half_width`. A score such as F1 is a ratio, whose mean over small test sets is biased. All
-    predictions together form a test set that is large enough for the bias to be small. The gap
-    between their value and the mean, on the scale of the interval, estimates the bias as if it were
-    one standard error.
+    A bias of the value enlarges one of the distances. On the side of the bias the distance is
+    √(`half_width`² + `estimated_bias`²), on the other side `half_width`. A score such as F1 is a
+    ratio, whose mean over small test sets is biased. All predictions together form a test set that
+    is large enough for the bias to be small. The gap between their value and the mean, on the scale
+    of the interval, estimates the bias as if it were one standard error.
     """
     return math.hypot(half_width, min(estimated_bias, 0.0)), math.hypot(
         half_width, max(estimated_bias, 0.0)
@@ -379,7 +384,8 @@ class LogitCV(IntervalForm[RowEvidence]):
             one_row_share = max(one_row_share, float(evidence.one_row[c]) / loss_range)
         share_limits = one_row_share / 2, 1 - one_row_share / 2
         value_share = float(np.clip((value - lowest_loss) / loss_range, *share_limits))
-        # This is the binomial standard error of the share in 1/smallest_share predictions.
+        # This is the binomial standard error of the value as a share, for 1/one_row_share
+        # predictions.
         binomial_std_error = (value_share * (1 - value_share) * one_row_share) ** 0.5
         error = max(variance.variance**0.5 / loss_range, min(one_row_share, binomial_std_error))
         logit, estimated_bias = np.log(value_share / (1 - value_share)), 0.0
@@ -396,7 +402,7 @@ class LogitCV(IntervalForm[RowEvidence]):
             1 + np.exp(-np.array([logit - low_distance, logit + high_distance]))
         )
         interval = Interval(
-            # The interval contains the value, because a perfect score may always be the true one.
+            # The interval must contain the value, because even a perfect score may be the true one.
             min(float(limits[0]), value),
             max(float(limits[1]), value),
             evidence.named(self.name),

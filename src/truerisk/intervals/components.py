@@ -14,17 +14,20 @@ from truerisk.statistics.long_run import (
     mean_scaled_chi,
 )
 
-# An interval has to be valid for a mean correlation of two places up to this value.
+# Intervals must be valid if the correlation of two places, averaged over all pairs of places, is
+# at most this value.
 MAX_MEAN_CORRELATION = 0.15
 MAX_COMPONENTS = 12
-MAX_PLACES = 500  # If there are more places than this, they are merged into the cells of a grid.
-# Multiples of the decay rate, from the strongest assumed correlation to none.
+# More places than this are merged: those in the same cell of a grid count as one place.
+MAX_PLACES = 500
+# The critical value is computed for these multiples of the decay rate of the correlation. The
+# first is the strongest assumed correlation, the last is almost none.
 DECAY_MULTIPLES = np.array([1, 1.5, 2.3, 3.5, 6, 12, 30, 1000])
 
 
 @frozen(eq=False)
 class SpatialComponents:
-    r"""Weights of places whose sums estimate the variance of a mean, and a critical value.
+    r"""Weighted sums over places that estimate the variance of a mean, and a critical value.
 
     The values are modelled as a Gaussian process with correlation :math:`e^{-c d}`, where d is the
     distance of two places (Müller and Watson, 2022). :math:`c_0` is the c at which the mean
@@ -176,10 +179,10 @@ def _critical_value(covariances: np.ndarray, alpha: float) -> float:
 
 
 def _error_rates(covariances: np.ndarray, critical_value: float) -> np.ndarray:
-    """Return the error rate P(z₀² > f²/q Σ z_j²) for each covariance matrix of normal z₀ … z_q.
+    """Return the error rate of the interval for each covariance matrix of normal z₀ … z_q.
 
-    f is the critical value. The quadratic form has one positive eigenvalue, so that the probability
-    equals that of Z₀² > Σ λ_j Z_j² with independent Z.
+    The error rate is P(z₀² > f²/q Σ z_j²). f is the critical value. The quadratic form has one
+    positive eigenvalue, so that the probability equals that of Z₀² > Σ λ_j Z_j² with independent Z.
     """
     n_components = covariances.shape[-1] - 1
     quadratic_coefficients = np.append(

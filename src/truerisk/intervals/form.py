@@ -63,12 +63,12 @@ MUELLER_WATSON_REFERENCE = (
     "Müller UK, Watson MW (2022). Spatial correlation robust inference. Econometrica 90:2901–2935."
 )
 
-CELLS_IN_CACHE = 1 << 15  # Number of cells that fit into the processor's cache.
+CELLS_IN_CACHE = 1 << 15  # Number of array entries that fit into the processor's cache.
 
 
 @frozen(eq=False, kw_only=True)
 class Evidence:
-    """Numbers from which an interval is computed, for all candidates.
+    """Numbers from which the intervals of all candidates are computed.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ class Evidence:
 
     @property
     def bounds(self) -> tuple[float, float]:
-        """Smallest possible loss, and the distance from it to the largest possible loss.
+        """Smallest possible loss, and the difference between the largest and the smallest loss.
 
         They are known only for losses that fulfil `Basis.UPPER_BOUND`.
         """
@@ -136,7 +136,9 @@ class Evidence:
         return smallest_loss, largest_loss - smallest_loss
 
     def named(self, name: str) -> str:
-        """Return the name of an interval, with "-grouped" if losses are summed over groups first.
+        """Return the name of an interval, with the ending "-grouped" if there are groups.
+
+        Losses are then summed over each group first.
 
         Parameters
         ----------
@@ -238,8 +240,9 @@ class Evidence:
         value_share = float(np.clip((value - smallest_loss) / loss_range, 0, 1))
         quantile_levels = np.array([1 - level, 1 + level]) / 2
         a, b = size * value_share + 0.5, size * (1 - value_share) + 0.5
-        # For a value of 1e-21 the oldest supported SciPy returns NaN.
-        # For such small values Beta(a, b) equals Gamma(a) / b.
+        # For a value of 1e-21, `betaincinv` returns NaN in the oldest supported SciPy version.
+        # The gamma quantile replaces it, because Beta(a, b) is practically Gamma(a) / b for such
+        # large b.
         quantiles = (
             betaincinv(a, b, quantile_levels)
             if b < MIN_B_FOR_GAMMA_LIMIT
@@ -249,13 +252,14 @@ class Evidence:
         return Interval(float(limits[0]), float(limits[1]), name, level)
 
 
-# Above this b, Beta(a, b) and Gamma(a) / b are taken as equal; they differ by about a / b.
+# From this b on, the distribution Gamma(a) / b replaces Beta(a, b). Its relative error is about
+# a / b.
 MIN_B_FOR_GAMMA_LIMIT = 1e12
 
 
 @frozen(eq=False, kw_only=True)
 class RowEvidence(Evidence):
-    """Numbers from which an interval is computed if the values are means of losses of test rows.
+    """Numbers from which intervals are computed if values are mean losses of test rows.
 
     Parameters
     ----------
@@ -333,7 +337,7 @@ class RowEvidence(Evidence):
 
     @cached_property
     def marks(self) -> np.ndarray:
-        """Identifying number of each test row, which does not depend on the order of the rows."""
+        """Number that identifies each test row, whatever the order of the rows."""
         return self.data.row_marks[self.rows]
 
     @cached_property
@@ -347,7 +351,11 @@ class RowEvidence(Evidence):
 
     @cached_property
     def instability(self) -> np.ndarray | None:
-        """Instability of every candidate, from repetitions or models without a further fold."""
+        """Instability of every candidate, or None if it was not measured.
+
+        It is measured by repeated drawings of the folds, or by models whose training sets lack a
+        second fold as well.
+        """
         if self.repeatedly:
             return repeated_cv_instability(self.by_position, self.losses, self.weights, self.plan)
         if self.left_two_out is None:
@@ -386,7 +394,8 @@ class RowEvidence(Evidence):
         left_two_out = self.left_two_out
         if left_two_out is not None:
             left_two_out = replace(left_two_out, losses=left_two_out.losses[c : c + 1])
-        # For numeric predictions a changed prediction may have an arbitrarily small effect.
+        # `one_row` stays 0 for numeric predictions, because a changed number may have an
+        # arbitrarily small effect on the loss.
         one_row = 0.0
         if self.loss.response == "label" and self.one_row is not None:
             one_row = float(self.one_row[c])
@@ -456,8 +465,9 @@ E = TypeVar("E", bound=Evidence)
 
 
 def dependence_reason(data: Data) -> str | None:
-    """Return why an interval for independent rows, or groups, is not justified, or None if it is.
+    """Return why rows cannot be treated as independent, or None if they can.
 
+    If the rows have times or places, an interval for independent rows or groups is not justified.
     Labels of blocks are groups, which methods keep together and sum first.
     """
     if data.time is None and data.places is None:
@@ -472,7 +482,7 @@ def dependence_reason(data: Data) -> str | None:
 
 
 def dependence_interval_name(loss: Loss, data: Data, is_in_time_order: bool) -> str | None:
-    """Return the name of the interval for losses that depend on earlier or nearby losses.
+    """Return the name of the interval for losses that are dependent in time or space.
 
     It is None if there is no such interval.
     """

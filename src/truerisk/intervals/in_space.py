@@ -35,7 +35,7 @@ INDEPENDENT_BLOCKS_NOTE = (
 
 
 class Spatial(IntervalForm[RowEvidence]):
-    r"""Interval from a few weighted means over the region, which show how much the mean varies.
+    r"""Interval for spatial data, from a few weighted sums of the losses over the region.
 
     For coordinates, :math:`se^2 = n/q \sum_j (\sum_i v_{ji} φ_i)^2` with :math:`φ_i = w_i (ℓ_i -
     value)`. The q weights :math:`v_j` are those in which values of exponential correlation vary
@@ -81,7 +81,7 @@ class Spatial(IntervalForm[RowEvidence]):
     def _error_over_places(
         self, evidence: RowEvidence, row_contributions: np.ndarray
     ) -> tuple[float, float] | str:
-        """Return the standard error over places and its critical value, or why there is none.
+        """Return the standard error computed from places and its critical value, or a reason.
 
         The reason, a sentence, says why there is no standard error.
         """
@@ -99,7 +99,7 @@ class Spatial(IntervalForm[RowEvidence]):
     def _error_over_blocks(
         self, evidence: RowEvidence, row_contributions: np.ndarray
     ) -> tuple[float, float] | str:
-        """Return the standard error over blocks and its t quantile, or why there is none.
+        """Return the standard error computed from blocks and its t quantile, or a reason.
 
         The reason, a sentence, says why there is no standard error.
         """

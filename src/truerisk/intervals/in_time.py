@@ -83,7 +83,7 @@ class HAC(IntervalForm[RowEvidence]):
 
 
 def _cluster_noun(data: Data) -> str:
-    """Return what the rows of one cluster share, in the words of the user's arguments."""
+    """Return the name of the clusters in messages: groups, blocks, places or places and groups."""
     if data.block is None:
         return "groups"
     if data.places is None:

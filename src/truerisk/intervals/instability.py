@@ -9,8 +9,9 @@ import numpy as np
 from truerisk.plan.plan import Plan
 from truerisk.results.evaluation import LOSSES_PER_SLICE, LeftTwoOut
 
-# Smallest share of training rows that two drawings of K folds exchange, as a multiple of 1/K.
-# Below this share, a learner may look stable only because its training sets hardly changed.
+# Two drawings of K folds must exchange at least this share of the training rows, divided by K,
+# before the instability is measured. With a smaller share, a learner may look stable only because
+# its training sets hardly changed.
 MIN_EXCHANGED_SHARE = 0.6
 
 
@@ -44,7 +45,7 @@ def repeated_cv_instability(
 def within_row_variance_share(
     losses: np.ndarray, mean_losses: np.ndarray, shares: np.ndarray, row_of_loss: np.ndarray
 ) -> np.ndarray:
-    """Return, for each candidate, the share of its losses' variance that is variance within rows.
+    """Return the share of the variance of each candidate's losses that is variance within rows.
 
     `losses` are those of all tests, `(n_candidates, n_tests)`. `row_of_loss` is the index of their
     row among the columns of `mean_losses`, whose weights `shares` sum to 1. Every row is tested
@@ -62,12 +63,14 @@ def within_row_variance_share(
         )
         within_variance[candidate] = squared_deviations @ shares / (n_tests - 1)
     centred_means = mean_losses - (mean_losses @ shares)[:, None]
-    # This factor is 1 − 1/n for equal weights, since the mean is estimated from the rows.
+    # The variance around an estimated mean is too small by this factor, which is 1 − 1/n for equal
+    # weights.
     bias_correction = 1 - shares @ shares
     variance_of_means = (
         centred_means**2 @ shares / (bias_correction if bias_correction > 0 else 1.0)
     )
-    # The variance of the row means already contains the share within/n_tests.
+    # Only a part of the variance within rows is added, because the variance of the row means
+    # already contains 1/n_tests of it.
     total_variance = variance_of_means + within_variance * (1 - 1 / n_tests)
     within_share = np.where(np.isnan(total_variance), np.nan, 0.0)
     np.divide(within_variance, total_variance, out=within_share, where=total_variance > 0)
@@ -75,7 +78,7 @@ def within_row_variance_share(
 
 
 def exchanged_training_share(fold_labels: np.ndarray) -> float:
-    """Return the share of a training set that two drawings exchange, times the number of folds.
+    """Return K times the share of training rows that two drawings of K folds exchange.
 
     `fold_labels` has a row of fold numbers for each drawing. The result is about 1 for large folds
     that are drawn anew, and smaller for small folds, because a row is always in its own fold: 1 −
@@ -92,7 +95,8 @@ def exchanged_training_share(fold_labels: np.ndarray) -> float:
         ]
     )
     n_exchanged_rows, n_training_rows = fold_sizes[1:] - shared_sizes, n_rows - fold_sizes[:-1]
-    n_folds = (1 / fold_sizes).sum(axis=1).mean()  # Each fold contributes 1 to the sum.
+    # The rows of a fold contribute 1 to the sum, which is therefore the number of folds.
+    n_folds = (1 / fold_sizes).sum(axis=1).mean()
     return float(n_exchanged_rows.sum() / n_training_rows.sum() * n_folds)
 
 
@@ -109,7 +113,7 @@ def leave_two_out_instability(
     rows: np.ndarray,
     groups: np.ndarray | None,
 ) -> np.ndarray | None:
-    """Return each candidate's instability U from models that lack a further fold, or None.
+    """Return each candidate's instability U from models trained without two folds, or None.
 
     U = W/(Σ φ² + W). φ of a row is its residual (loss minus risk) times its share in the `weights`,
     which belong to `rows` in ascending order; the rows of a group are summed. W is the sum of the
@@ -123,7 +127,7 @@ def leave_two_out_instability(
         np.zeros(unit_fold_shape, dtype=bool),
         np.zeros((len(left_two_out.losses), *unit_fold_shape)),
     )
-    # Each row has K − 1 tests, which are never all in memory at once.
+    # Every row is tested by K − 1 models. The losses are read in batches to save memory.
     for batch, row_positions in left_two_out.iterate_slices(rows):
         cell_indices = (
             unit_of_row[row_positions] * unit_fold_shape[1] + left_two_out.second_folds[batch]

@@ -58,7 +58,7 @@ class HalfEvidence(Evidence):
 
 @frozen(eq=False, kw_only=True)
 class SampleEvidence(Evidence):
-    """Evidence from bootstrap samples: risks on the rows that the samples missed.
+    """Evidence from bootstrap samples: the risks of models on rows outside their own sample.
 
     `out_of_bag_risks` holds this risk, Err₁, of each candidate, and `std_errors` its standard error
     or None.
@@ -148,11 +148,12 @@ class ConservativeZ(IntervalForm[HalfEvidence]):
 
 
 class Bootstrap632(IntervalForm[SampleEvidence]):
-    r"""Interval value ± z · se(Err₁) · value/Err₁ (Efron and Tibshirani, 1997, §5).
+    r"""Normal interval of a bootstrap estimate, by a scaled out-of-bag standard error.
 
-    Err₁ is the leave-one-out bootstrap risk, and se(Err₁) its infinitesimal jackknife. The standard
-    error of .632 and .632+ is taken as proportional to the value. It needs enough samples (about 5
-    n) and neither groups nor weights; if they are not sufficient, there is a note and no interval.
+    The interval is value ± z · se(Err₁) · value/Err₁ (Efron and Tibshirani, 1997, §5). Err₁ is the
+    leave-one-out bootstrap risk, and se(Err₁) its infinitesimal jackknife. The standard error of
+    .632 and .632+ is taken as proportional to the value. It needs enough samples (about 5 n) and
+    neither groups nor weights; if they are not sufficient, there is a note and no interval.
     """
 
     name: ClassVar[str] = "bootstrap-.632"
@@ -173,6 +174,6 @@ class Bootstrap632(IntervalForm[SampleEvidence]):
             evidence.out_of_bag_risks[c],
         )
         if error is None or out_of_bag_risk <= 0:
-            return None, None, ()  # The method itself reports the reason.
+            return None, None, ()  # The method reports why there is no interval.
         scaled_error = error * value / out_of_bag_risk
         return scaled_error, evidence.around(value, evidence.z * scaled_error, self.name), ()

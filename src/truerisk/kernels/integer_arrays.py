@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def to_integer_array(values: ArrayLike, name: str, *, n_dimensions: int) -> NDArray[Any]:
-    """Convert values to an integer array; raise ValueError for another type or dimension."""
+    """Return values as an array; raise ValueError unless it holds integers in `n_dimensions`."""
     array = np.asarray(values)
     if array.ndim != n_dimensions:
         raise ValueError(f"{name} must have {n_dimensions} dimension(s), got shape {array.shape}")

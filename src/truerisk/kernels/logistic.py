@@ -31,7 +31,10 @@ class LogisticPathFit:
 
 
 def to_column_major(X: Any) -> Any:
-    """Convert X to column-major doubles or CSC, without a copy if it has this form already."""
+    """Convert a dense X to column-major doubles, and a sparse X to CSC format.
+
+    X is not copied if it has this form already.
+    """
     if hasattr(X, "tocsc"):
         sparse_columns = X.tocsc()
         if sparse_columns.dtype != np.float64:
@@ -172,7 +175,7 @@ def _check(
         )
     if n_rows and not (
         weights.min() >= 0 and weights.max() < np.inf
-    ):  # NaN weights fail this test too.
+    ):  # NaN weights are refused here as well, since comparisons with NaN are False.
         raise ValueError("weights must be finite and not negative.")
     if n_classes < 2 or not n_rows or not 0 <= codes.min() <= codes.max() < n_classes:
         raise ValueError(f"codes must give each of {n_rows} rows a class below {n_classes}.")

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 EPS = float(np.finfo(np.float64).eps)
-# An eigenvalue may be nothing but rounding error if it is below this multiple of the error.
+# An eigenvalue below this multiple of its rounding error may be nothing but rounding error.
 ROUNDING_SAFETY_FACTOR = 10.0
 # Rounding errors of size s in an m × m matrix change an eigenvalue by about s/√m.
-# EIGENVALUE_SAFETY_FACTOR is a safety factor for this estimate.
+# This estimate is multiplied by EIGENVALUE_SAFETY_FACTOR.
 EIGENVALUE_SAFETY_FACTOR = 4.0
 
 
@@ -59,7 +59,7 @@ class Spectrum:
     def is_reliable_at(
         self, penalties: Doubles, min_eigenvalue_share: float = 1.0
     ) -> NDArray[np.bool_]:
-        """Return a mask of penalties at which no eigenvalue is pure rounding error.
+        """Return a mask of the penalties at which no eigenvalue may be mere rounding error.
 
         The eigenvalues may shrink to `min_eigenvalue_share` times their value. A column that is
         constant up to rounding causes such an eigenvalue. Its direction contributes as much to
@@ -108,7 +108,10 @@ class RowCoordinates:
         return coordinates
 
     def write_transposed(self, row_slice: slice, buffer: Doubles) -> Doubles:
-        """Write a slice's transposed coordinates into `buffer`, which is faster in BLAS."""
+        """Write the transposed coordinates of a slice of rows into `buffer`, and return them.
+
+        BLAS computes the transposed product faster.
+        """
         rows = self.rows[row_slice]
         transposed_coordinates: Doubles = np.matmul(
             self.vectors.T, rows.T, out=buffer[:, : len(rows)]
@@ -120,7 +123,7 @@ class RowCoordinates:
 
     @property
     def max_norm(self) -> float:
-        """Upper bound on the length of the coordinates of all rows, without their factors."""
+        """Upper bound on the length of any row's coordinates, before `row_factors` are applied."""
         squared_lengths = np.einsum("ij,ij->i", self.rows, self.rows)
         return float(np.sqrt(squared_lengths.max(initial=0.0)) + np.linalg.norm(self.offset))
 
@@ -144,7 +147,7 @@ def decompose_product(
         return Spectrum(product, np.empty(0), targets_product, 0.0, dual)
     # Before SciPy 1.11, the driver "evd" fails for a 1 x 1 matrix.
     lapack_driver = "evd" if len(product) > 1 else "ev"
-    # LAPACK's memory order avoids a copy.
+    # LAPACK needs column-major order. The transpose of a symmetric matrix has it without a copy.
     product = product if product.flags.f_contiguous else product.T
     eigenvalues, vectors = eigh(product, driver=lapack_driver, overwrite_a=True, check_finite=False)
     largest_eigenvalue = float(np.abs(eigenvalues[[0, -1]]).max())
@@ -196,7 +199,8 @@ def contrast_reflection(root_weights: Doubles) -> Doubles:
     depend on the weighted mean.
     """
     reflection = root_weights / np.linalg.norm(root_weights)
-    reflection[0] += 1.0  # No digits cancel in this sum, since root weights are not negative.
+    # This sum loses no digits by cancellation, because root weights are not negative.
+    reflection[0] += 1.0
     return reflection * (2.0 / (reflection @ reflection)) ** 0.5
 
 
@@ -335,7 +339,7 @@ def cholesky_rounding_bounds(
 
 
 def max_solution_norms(coordinates: Doubles, spectrum: Spectrum, penalties: Doubles) -> Doubles:
-    """Return, for each penalty, the largest length of a row of coordinates / (d + penalty)."""
+    """Return the largest length of a row of coordinates / (d + penalty), for each penalty."""
     return np.sqrt((coordinates**2 @ spectrum.inverse_eigenvalues(penalties) ** 2).max(axis=0))
 
 

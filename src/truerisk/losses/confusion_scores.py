@@ -26,11 +26,11 @@ ClassAverage = Literal["macro", "weighted"]
 
 
 class OneClassScore(Loss):
-    """Base class of scores of one class, `positive`, which is by default the greater of two labels.
+    """Base class of scores of one class, which is called `positive`.
 
-    For three or more classes it is the mean over all classes, each against all others. `average`
-    applies this mean to two classes as well, with equal weights ("macro") or weighted by their rows
-    ("weighted").
+    The default `positive` is the greater of two labels. For three or more classes it is the mean
+    over all classes, each against all others. `average` applies this mean to two classes as well,
+    with equal weights ("macro") or weighted by their rows ("weighted").
     """
 
     def __init__(self, average: ClassAverage | None = None, positive: Any = None) -> None:
@@ -114,7 +114,8 @@ class _ConfusionLoss(Loss):
         truth, answers, _ = self._encode_labels(data, rows, answers)
         for influences_of_rows, table, labels in zip(influences, tables, answers, strict=True):
             hit_slopes, true_slopes, predicted_slopes = self._score_derivatives(table)
-            # The last entry is for labels of no class (code -1).
+            # Predicted labels that are no class have code -1, which selects this additional last
+            # entry.
             predicted_slopes = np.append(predicted_slopes, 0.0)
             slopes = (
                 true_slopes[truth]
@@ -167,7 +168,10 @@ class _ConfusionLoss(Loss):
     def _confusion_tables(
         self, data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """Return `(n_candidates, 3, n_classes)` weights of each class's hits, rows, predictions."""
+        """Return the weights of the hits, the true rows and the predicted rows of each class.
+
+        The result has the shape `(n_candidates, 3, n_classes)`.
+        """
         truth, predictions, n_classes = self._encode_labels(data, rows, predictions)
         row_weights = (
             np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -347,9 +351,10 @@ class Kappa(_ConfusionLoss):
 
 
 class _OneClassLoss(OneClassScore, _ConfusionLoss):
-    """Base class of 1 − a score of one class against all others, or its mean over all classes.
+    """Base class of losses 1 − score, where the score rates one class against all others.
 
-    The mean includes the classes that occur in the truth or the predictions of a test set.
+    The score may also be the mean over all classes. The mean includes the classes that occur in the
+    truth or the predictions of a test set.
     """
 
     needs_positive = True
@@ -450,8 +455,9 @@ class FBeta(_OneClassLoss):
 
 
 class Precision(_OneClassLoss):
-    """Loss 1 − precision, the share h/s of right answers among predictions of the class.
+    """Loss 1 − precision, where precision is the share h/s of right predictions of the class.
 
+    Of the rows that are predicted as the class, with weight s, those with weight h belong to it.
     The precision is 0 if no row is predicted as the class.
 
     Parameters
@@ -485,7 +491,7 @@ class Precision(_OneClassLoss):
 
 
 class Recall(_OneClassLoss):
-    """Loss 1 − recall, the share h/t of the rows of the class that are found.
+    """Loss 1 − recall, where recall is the share h/t of rows of the class that are found.
 
     Parameters
     ----------
@@ -546,9 +552,10 @@ class Sensitivity(Recall):
 
 
 class Specificity(_OneClassLoss):
-    """Loss 1 − specificity, the share of rows of other classes not predicted as the class.
+    """Loss 1 − specificity, where specificity is the recall of the negative rows.
 
-    With two classes it is the share of the negative rows that are found, which is their recall.
+    It is the share of the rows of other classes that are not predicted as the class. With two
+    classes it is the share of the negative rows that are found, which is their recall.
 
     Parameters
     ----------
@@ -578,7 +585,8 @@ class Specificity(_OneClassLoss):
     def events(self, data: Data) -> Events | None:
         rated_code = self.rated(data)
         if rated_code is None or data.n_classes > 2:
-            return None  # The rows of all other classes together are rarely few.
+            # No rows are counted, because all other classes together rarely have few rows.
+            return None
         return Events.from_class(data, 1 - rated_code)
 
     def _score(

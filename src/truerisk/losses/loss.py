@@ -115,11 +115,13 @@ class Loss(Extensible, ABC):
     lower: float | None = 0.0
     upper: float | None = None
     perfect: float = 0.0
-    is_score: bool = False  # True if it is known by its score, which is `perfect` minus the loss.
-    usual_average: Average = "fold"  # how the test sets of a repetition are averaged by default
-    is_pooled: bool = False  # True if its name requests pooling, as in "f1 pooled".
+    # True if results show a score instead of the loss. The score is `perfect` minus the loss.
+    is_score: bool = False
+    usual_average: Average = "fold"  # default way to average over the test sets of a repetition
+    # True if the name of the loss requests pooled predictions, as in "f1 pooled".
+    is_pooled: bool = False
     tells_influences: bool = False
-    # True if the loss is biased upwards for few rows, whatever the model.
+    # True if the expected loss of every model is larger on a test set of few rows.
     grows_with_few_rows: bool = False
     horizons: tuple[float, ...] = ()  # the times at which survival curves are evaluated
     is_biased_on_small_sets: bool = False
@@ -193,7 +195,7 @@ class Loss(Extensible, ABC):
     def of_one_row(
         self, data: Data, rows: np.ndarray, answers: np.ndarray, weights: np.ndarray | None
     ) -> np.ndarray:
-        """Return the largest change of each candidate's loss by another prediction for one row.
+        """Return how much each candidate's loss can change if the prediction for one row changes.
 
         By default it is the range of the loss divided by the number of rows. A loss may know a
         larger effect: one of few positive rows changes the recall by more.
@@ -250,10 +252,11 @@ class Loss(Extensible, ABC):
         return np.zeros(len(answers))
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """Return the variance factor of a finished model's loss, and Student's degrees of freedom.
+        """Return a factor for the variance of a finished model's loss, and degrees of freedom.
 
-        Few rows underestimate that variance. The factor is 1 and the degrees are infinite if the
-        rows estimate it without bias, as those of a mean do.
+        The degrees of freedom are those of Student's t. Few rows underestimate that variance. The
+        factor is 1 and the degrees are infinite if the rows estimate it without bias, as those of a
+        mean do.
 
         Parameters
         ----------
@@ -334,7 +337,7 @@ class Loss(Extensible, ABC):
         return self
 
     def averaged(self, requested: Average | None) -> Average:
-        """Return how the test sets of a repetition are averaged.
+        """Return the way in which losses are averaged over the test sets of a repetition.
 
         Parameters
         ----------
@@ -354,7 +357,7 @@ class Loss(Extensible, ABC):
 
     @property
     def one_scale(self) -> bool:
-        """True if predictions of several models share a scale, as labels and values do."""
+        """True if predictions of different models are comparable, as labels and numbers are."""
         return self.response not in ("score", "scored")
 
     def check(self, data: Data) -> None:
@@ -395,7 +398,7 @@ class Loss(Extensible, ABC):
 
     @property
     def scale(self) -> Scale:
-        """Scale on which results are printed: this loss, or the score behind it."""
+        """Scale on which results are printed: this loss, or the score from which it is computed."""
         return Scale(self.perfect if self.is_score else None)
 
 

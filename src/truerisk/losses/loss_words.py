@@ -47,7 +47,7 @@ def as_loss(loss: Any, data: Data, positive: Any = None) -> Loss:
         raise Refusal(NO_PREDICTIONS_MESSAGE.format(repr_on_one_line(loss)))
     if isinstance(loss, Loss):
         check_has_name("loss", loss)
-        # The copy is changed by its check; the original may be used again.
+        # `check` may change a loss. A copy is checked, because the user may use the original again.
         checked_loss = copy(loss)
     elif isinstance(loss, str):
         checked_loss = _loss_by_name(loss, data, positive)
@@ -67,7 +67,10 @@ POOLED_SUFFIX = " pooled"
 
 
 def _pooled_loss(scoring: Scoring, data: Data, positive: Any) -> Loss:
-    """Return the loss of a name such as "f1 pooled", of the predictions of all folds as one set."""
+    """Return the loss for a name such as "f1 pooled".
+
+    It rates the predictions of all folds together as one test set.
+    """
     name = scoring.score.removesuffix(POOLED_SUFFIX)
     if name.endswith(POOLED_SUFFIX):
         raise UnknownName(f"{mention('scoring', scoring.score)}: write 'pooled' once.")
@@ -94,7 +97,10 @@ def may_be_loss_name(name: Any) -> bool:
 
 
 def _loss_by_name(name: str, data: Data, positive: Any) -> Loss:
-    """Return the loss of a name of this package (it may contain a number), or of scikit-learn."""
+    """Return the loss for a score name of this package or of scikit-learn.
+
+    A name of this package may contain a number.
+    """
     if name == "cost":
         raise Refusal("loss 'cost' needs its matrix: scoring=tr.losses.Cost([[0, 1], [5, 0]]).")
     if name in HORIZON_LOSS_NAMES:
@@ -189,7 +195,9 @@ class Scoring:
         if not isinstance(self.score, str) or _is_unknown_to_sklearn(self.score):
             return self.score
         scorer_module = import_scorer_losses()
-        if data.task == "other":  # A density estimator predicts neither labels nor numbers.
+        # A density estimator predicts neither labels nor numbers, so that only its own score is
+        # used.
+        if data.task == "other":
             return scorer_module.negative_score_named(self.score) or self.score
         return (
             scorer_module.loss_equal_to_scorer(self.score, data.n_classes, positive) or self.score
@@ -208,7 +216,7 @@ def _is_unknown_to_sklearn(name: str) -> bool:
 
 
 def import_scorer_losses() -> ModuleType:
-    """Import the module that makes losses of scikit-learn's scorers and their names."""
+    """Import the module that converts scikit-learn's scorers, and their names, to losses."""
     check_present("truerisk.losses.scorer_losses")
     from truerisk.losses import scorer_losses as branch
 
@@ -216,7 +224,7 @@ def import_scorer_losses() -> ModuleType:
 
 
 def _import_user_losses() -> ModuleType:
-    """Import the module that makes losses of users' functions and tries users' losses."""
+    """Import the module that converts users' functions to losses and checks users' losses."""
     check_present("truerisk.losses.user_losses")
     from truerisk.losses import user_losses as branch
 
@@ -263,10 +271,10 @@ def has_several_scores(scoring: Any) -> bool:
 
 
 def scores_by_name(scoring: Any) -> dict[str, Any]:
-    """Return several scores by name; losses and functions have names of their own.
+    """Return a dictionary of several scores by name.
 
-    BadArgument is raised for an empty list, None in it, names that are not text, and repeated
-    names.
+    Losses and functions in a list have names of their own. BadArgument is raised for an empty list,
+    None in it, names that are not text, and repeated names.
 
     >>> scores_by_name(["accuracy", "roc_auc"])
     {'accuracy': 'accuracy', 'roc_auc': 'roc_auc'}
@@ -293,7 +301,7 @@ def _is_score(score: Any) -> bool:
 
 
 def _score_name(score: Any) -> str | None:
-    """Return the name of an element of a list of scores, or None if it is no score."""
+    """Return the name of an element in a list of scores, or None if the element is no score."""
     if not _is_score(score):
         return None
     if isinstance(score, str):

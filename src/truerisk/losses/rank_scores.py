@@ -19,7 +19,11 @@ from truerisk.plan.answers import Response
 
 @frozen
 class _RatedClass:
-    """One class against all others: its weight in the mean, its rows, the candidates' scores."""
+    """Class that is rated against all others.
+
+    `mean_weight` is its weight in the mean over the classes, `is_positive` is True for its rows,
+    and `scores` are the candidates' scores for this class.
+    """
 
     mean_weight: float
     is_positive: np.ndarray
@@ -27,10 +31,11 @@ class _RatedClass:
 
 
 class _RankScore(OneClassScore):
-    """Base class of scores of how well a class is ranked above all others; ties share a rank.
+    """Base class of scores that rate how well rows of a class are ranked above all other rows.
 
-    Decision values rank the rows of two classes. The probability of a class ranks the rows of
-    several classes, and is also used if a mean over classes was requested.
+    Rows with equal predictions share a rank. Decision values rank the rows of two classes. The
+    probability of a class ranks the rows of several classes, and is also used if a mean over
+    classes was requested.
     """
 
     per_row, upper, perfect, is_score = False, 1.0, 1.0, True
@@ -106,7 +111,8 @@ class _RankScore(OneClassScore):
                 influences_of_candidate += rated_class.mean_weight * self._influence(
                     scores, rated_class.is_positive, row_weights, value
                 )
-            # One more row of a class increases the class's share.
+            # The mean weights each class by its share of the rows, which one more row of the class
+            # increases.
             if self.over_classes == "weighted" and len(rated_classes) > 1:
                 influences += (rated_class.is_positive - rated_class.mean_weight) * values[:, None]
         return influences
@@ -314,7 +320,8 @@ class AUC(_RankScore):
                     @ negative_weights
                     / (positive_weights.sum() * negative_weights.sum())
                 )
-                # The mean of (h − mean)², with h = 1, ½ or 0 for a wrong, tied or right pair.
+                # This is the mean of (h − mean)² over all pairs of rows, where h is 1 for a pair in
+                # the wrong order, ½ for a tied pair, and 0 for a pair in the right order.
                 pair_variances[candidate] += pair_weight * (
                     loss - tied_share / 4 - 2 * mean * loss + mean**2
                 )
@@ -381,13 +388,15 @@ class AveragePrecision(_RankScore):
 
     name = "average-precision"
     is_biased_on_small_sets = True
-    # A 95 % interval covers the true value in .86 of samples with 15 events, and in .92 with 30.
+    # With 15 events in a sample, a 95 % interval covers the true value in 86 % of the samples; with
+    # 30 events, in 92 %.
     enough_events = 30
 
     @override
     def check(self, data: Data) -> None:
         super().check(data)
-        if self.rated(data) is None:  # The mean over classes is biased upwards in small test sets.
+        # A mean over all classes is refused, because it is biased upwards in small test sets.
+        if self.rated(data) is None:
             raise Refusal(
                 f"loss '{self.name}' is of one class and y has {data.n_classes}: name it, such as "
                 f"{mention('positive', data.label(1))}, or use 'auc'."

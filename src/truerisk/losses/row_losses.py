@@ -20,7 +20,7 @@ from truerisk.losses.loss import Loss, RowLoss
 from truerisk.plan.answers import Answers
 from truerisk.results.finding import Finding
 
-# This bounds the relative rounding error of a mean over a few rows of y.
+# Upper bound of the relative rounding error of a prediction that is a mean of a few values of y.
 MAX_RELATIVE_ROUNDING = 8 * float(np.finfo(np.float64).eps)
 
 registry = Registry(
@@ -203,7 +203,8 @@ class Log(RowLoss):
     def of_rows(self, data: Data, rows: np.ndarray, answers: np.ndarray) -> np.ndarray:
         truth = data.codes_of(rows)
         p: np.ndarray = answers[:, np.arange(len(rows)), truth]
-        p = np.where(np.isfinite(p), p, np.nan)  # Otherwise clipping would turn infinity into 1.
+        # An infinite "probability" becomes NaN, since clipping would turn it into 1.
+        p = np.where(np.isfinite(p), p, np.nan)
         return -np.log(np.clip(p, self.clip or np.finfo(np.float64).eps, 1.0))
 
 
@@ -246,10 +247,10 @@ class Brier(RowLoss):
 
 
 def error_sizes(size_function: np.ufunc, predictions: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the squares or absolute values of the prediction errors, by np.square or np.abs.
+    """Return the sizes of the prediction errors: their squares or absolute values.
 
-    An error that may be rounding alone counts as 0. Settings that fit y exactly are therefore tied,
-    whichever engine computed their predictions.
+    `size_function` is np.square or np.abs. An error that may be rounding alone counts as 0.
+    Settings that fit y exactly are therefore tied, whichever engine computed their predictions.
     """
     magnitudes: np.ndarray = predictions - y
     size_function(magnitudes, out=magnitudes)
@@ -339,7 +340,7 @@ def find_infinite_losses(predictions: Answers, data: Data, loss: Loss) -> list[t
 def _infinite_loss_finding(
     infinite_loss_rows: np.ndarray, tested_rows: np.ndarray
 ) -> tuple[Finding, ...]:
-    """Return a finding on the tested rows whose log loss is infinite, or none."""
+    """Return a tuple with a finding on the rows of infinite log loss, or () without such rows."""
     if not len(infinite_loss_rows):
         return ()
     n_rows = len(np.unique(tested_rows))

@@ -112,7 +112,10 @@ def loss_from_scorer_name(name: str, data: Data, positive: Any) -> Loss:
 
 
 def loss_or_negative_score(score: Any, data: Data, positive: Any) -> Loss:
-    """Return the loss of a scorer, or minus its score if the score of a perfect rule is unknown."""
+    """Return the loss for a scorer.
+
+    The loss is minus the score if the score of a perfect rule is unknown.
+    """
     name = scorer_name(score)
     if data.task in ("other", "survival"):
         return NegativeScore(score, name)
@@ -120,7 +123,9 @@ def loss_or_negative_score(score: Any, data: Data, positive: Any) -> Loss:
         return loss_from_scorer(score, data, positive)
     except Refusal:
         if getattr(score, "_response_method", None) == "predict":
-            raise  # The scorer sees only y and predictions, so that it fails for any model.
+            # This scorer sees only y and predicted labels. If it fails for perfect predictions, it
+            # fails for those of any model.
+            raise
         return NegativeScore(score, name)
 
 
@@ -151,7 +156,7 @@ def scorer_name(scorer: Any) -> str:
 
 
 def _loss_equal_to_scorer_object(scorer: Any, data: Data, positive: Any) -> Loss | None:
-    """Return the loss of this package that equals a scorer made by `make_scorer`, or None.
+    """Return the loss of this package that equals a `make_scorer` scorer, or None.
 
     The positive class is ``pos_label``, or else `positive`, or else the label 1 that scikit-learn
     uses.
@@ -166,7 +171,9 @@ def _loss_equal_to_scorer_object(scorer: Any, data: Data, positive: Any) -> Loss
         return loss_equal_to_scorer(name, data.n_classes, positive)
     labels = [data.label(code) for code in range(data.n_classes)]
     label = scorer_arguments.pop("pos_label", 1 if positive is None else positive)
-    if name == "average_precision":  # For the smaller label scikit-learn's values differ.
+    # With the smaller label as positive class, the values of scikit-learn differ from those of
+    # this package.
+    if name == "average_precision":
         return loss_equal_to_scorer(name, data.n_classes) if labels[1:] == [label] else None
     loss_name, average = (
         _LOSS_BY_METRIC.get(_metric_name(scorer)),
@@ -185,7 +192,7 @@ def _loss_equal_to_scorer_object(scorer: Any, data: Data, positive: Any) -> Loss
 
 
 def _metric_name(scorer: Any) -> str:
-    """Return the name of a scorer's metric of labels if it is scikit-learn's, or "" otherwise."""
+    """Return the name of the scikit-learn metric of labels that a scorer uses, or "" for others."""
     from sklearn import metrics
 
     scorer_fields = vars(scorer)
@@ -241,7 +248,7 @@ class ScorerLoss(Loss):
         return class_code(self.scorer.positive, data)
 
     def events(self, data: Data) -> Events | None:
-        """Count the rows of a class if the scorer's name says that it depends on single classes."""
+        """Count the rows of the rated class if the scorer's name belongs to a score of classes."""
         if data.task != "classification" or not self.metric.startswith(CLASS_SCORE_PREFIXES):
             return None
         return Events.from_class(data, self.rated(data))
@@ -382,7 +389,7 @@ class _RecodedClassifier:
         ).tolist() != [1, 0]:
             return model_method
 
-        @wraps(model_method)  # scikit-learn reads the name of the method, so it must be kept.
+        @wraps(model_method)  # `wraps` keeps the name of the method, because scikit-learn reads it.
         def reversed_method(X: Any) -> Any:
             return _REVERSED_METHODS[name](model_method(X))
 

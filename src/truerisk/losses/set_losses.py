@@ -72,9 +72,10 @@ class R2(Loss):
     def _squared_terms(
         self, data: Data, rows: np.ndarray, predictions: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return squared errors (y − f)² by candidate, (y − ȳ)², and the rows' weight shares.
+        """Return each candidate's squared errors (y − f)², then (y − ȳ)², then shares of weights.
 
-        The squares have an axis for the targets.
+        The last array holds the share of each row in the sum of the weights. The squares have an
+        axis for the targets.
         """
         y = data.y[rows].reshape(len(rows), -1)
         row_weights = (
@@ -160,9 +161,10 @@ class ECE(Loss):
     def _confidence_gaps(
         self, data: Data, rows: np.ndarray, probabilities: np.ndarray, weights: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return hit minus confidence of every row, its bin's sign, and the rows' weight shares.
+        """Return three arrays: hit minus confidence of every row, bin signs, and shares of weights.
 
-        The sign of a bin is that of the weighted mean of hit minus confidence in it.
+        The third array holds the share of each row in the sum of the weights. The sign of a bin is
+        that of the weighted mean of hit minus confidence in it.
         """
         weight_shares = np.full(len(rows), 1 / len(rows))
         if weights is not None:

@@ -20,7 +20,7 @@ from truerisk.losses.loss import SURVIVAL_TASKS, TIME_LIMITS_AND_HINT, Events, L
 from truerisk.losses.rank_scores import AUC
 from truerisk.plan.answers import Response
 
-MAX_PAIRS = 2**22  # number of pairs of rows that are processed at once
+MAX_PAIRS = 2**22  # maximum number of pairs of rows that are processed at the same time
 N_TRAPEZOID_STEPS = 50  # number of steps of the trapezoid rule
 
 
@@ -98,9 +98,10 @@ class Concordance(Loss):
         return Events(int((data.y[:, 0] == 1).sum()), "events")
 
     def enlargement(self, data: Data, rows: np.ndarray) -> tuple[float, float]:
-        """Return the factor (n − 1)²/((n − 2)(n − 3)) that removes the bias, and the degrees.
+        """Return the factor that removes the bias of the variance, and degrees of freedom.
 
-        The degrees of freedom of Student's t are the number of events minus 1.
+        The factor is (n − 1)²/((n − 2)(n − 3)) for n rows. The degrees of freedom of Student's t
+        are the number of events minus 1.
         """
         n, events = max(len(rows), 4), max(float(data.y[rows, 0].sum()), 2.0)
         return (n - 1) ** 2 / ((n - 2) * (n - 3)), events - 1
@@ -143,7 +144,7 @@ class Concordance(Loss):
 
 
 class Uno(Concordance):
-    """1 − Uno's C: pairs have weight 1/G², where G is the probability of being followed.
+    """1 − Uno's C, in which each pair has weight 1/G²; G is the probability of no censoring.
 
     G is evaluated at the earlier event. Unlike Harrell's C it does not depend on the distribution
     of the censoring times before τ, the last time at which a row is followed. It concerns the pairs
@@ -379,7 +380,7 @@ def _adjusted_brier_losses(
     )
     subtraction_at_time[:, distinct_times > horizon] = 0.0
     censored_row_additions = mean_later_loss[:, time_index] * ((has_event == 0) & (time <= horizon))
-    # At equal times the event counts as earlier than censoring.
+    # If an event and a censoring have the same time, the event counts as the earlier one.
     at_risk_subtractions = np.cumsum(subtraction_at_time, axis=1)[
         :, time_index
     ] - subtraction_at_time[:, time_index] * (has_event == 1)
@@ -392,9 +393,9 @@ def _weights_or_ones(weights: np.ndarray | None, rows: np.ndarray) -> np.ndarray
 
 
 def _wrong_order(predictions: np.ndarray, earlier_rows: np.ndarray) -> np.ndarray:
-    """Return 1 for each later row with a larger predicted risk than the first row of its pair.
+    """Return 1 for each pair of rows in which the later row has the larger predicted risk.
 
-    Equal predictions give ½.
+    The result is 0 if it has the smaller one. Equal predictions give ½.
     """
     order_errors: np.ndarray = (1 + np.sign(predictions - predictions[earlier_rows, None])) / 2
     return order_errors

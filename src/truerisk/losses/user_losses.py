@@ -39,7 +39,9 @@ def is_loss_function(function: Callable[..., Any]) -> bool:
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        return True  # Functions in C may have no signature, and scorers are not written in C.
+        # Only functions written in C have no signature. Such a function is a loss, because scorers
+        # are written in Python.
+        return True
     positional_parameters = [
         parameter for parameter in parameters if parameter.kind in positional_kinds
     ]
@@ -135,9 +137,10 @@ class SetFunctionLoss(Loss):
 
 
 def loss_from_function(function: Callable[..., Any], data: Data) -> Loss:
-    """Return the loss of a user's function; its kind is inferred from its value for y against y.
+    """Return the loss that a user's function computes.
 
-    The value is one number per row, or one for all rows.
+    The kind of the loss is inferred from what the function returns if the predictions equal y. The
+    value is one number per row, or one for all rows.
     """
     if data.task == "survival":
         raise Refusal(
@@ -166,7 +169,10 @@ def loss_from_function(function: Callable[..., Any], data: Data) -> Loss:
 
 
 def check_row_losses(loss: RowLoss, data: Data) -> None:
-    """Call a user's loss with y as its own prediction; raise if it gives no loss per row."""
+    """Raise an error if a user's loss does not return one loss per row.
+
+    The loss is called with y as the predictions.
+    """
     if loss.response not in ("label", "value"):
         return
     rows = np.arange(data.n_rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-# Type checkers see these imports; at run time a class is imported when it is first used.
+# These imports are for type checkers. At run time, a class is imported when it is first used.
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -139,7 +139,7 @@ def names() -> list[str]:
 # Python calls this function for attributes that the module does not define.
 def __getattr__(name: str) -> Callable[..., Method]:
     """Return `as_method` or any method class listed above, imported on first use."""
-    # A `from truerisk.methods import ...` here would call this function again.
+    # `from truerisk.methods import ...` is avoided here, because it would call this function again.
     if name == "as_method":
         return import_module("truerisk.methods.words").as_method
     registry_entries = {**UNNAMED_CLASSES, **registry.entries_by_object_name()}

@@ -18,9 +18,10 @@ from truerisk.results.evaluation import Target, Tested
 
 @frozen
 class Apparent(Method):
-    """Training (empirical) risk R_n = (1/n) Σ ℓ(y_i, f(x_i)): one fit, optimistic.
+    """Training (empirical) risk R_n, the mean loss of one fit on its own training rows.
 
-    It estimates the training risk only; a 1-nearest-neighbour rule has apparent risk 0.
+    R_n = (1/n) Σ ℓ(y_i, f(x_i)). It is optimistic as an estimate of the true risk. It estimates the
+    training risk only; a 1-nearest-neighbour rule has apparent risk 0.
 
     See Also
     --------

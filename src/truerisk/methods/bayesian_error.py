@@ -44,10 +44,11 @@ _CERTAIN_NOTE = (
 
 @frozen(eq=False)
 class RuleRisks:
-    """Estimated errors of several candidates' rules; `log_errors` are log posterior means.
+    """Estimated errors of the rules of several candidates.
 
-    `errors` holds the posteriors from which standard errors and intervals are computed, or None if
-    there are to be no standard errors and intervals.
+    `log_errors` are the logarithms of the posterior means of the errors. `errors` holds the
+    posteriors from which standard errors and intervals are computed, or None if there are to be no
+    standard errors and intervals.
     """
 
     candidates: np.ndarray
@@ -132,10 +133,11 @@ _PRIOR_SHARE_NOTE = (
     "less in this direction than each feature does, so the estimate is pessimistic; use "
     "prior='empirical'"
 )
-# With n rows, a rule with more than MAX_FEATURES_PER_SQRT_N times √n features gets a note.
+# With n rows, a rule that uses more than MAX_FEATURES_PER_SQRT_N · √n features gets a note.
 # Intervals of such rules covered their error too rarely (see the documentation).
 MAX_FEATURES_PER_SQRT_N = 0.5
-# A rule gets a note if the prior makes up more than this share of the scatter of its scores.
+# A rule gets a note if more than this share of the posterior scatter of its scores comes from
+# the prior.
 MAX_PRIOR_SHARE = 0.25
 
 
@@ -342,7 +344,7 @@ class BayesianError(Method):
     def _risks(
         self, predictions: Answers, rules: LinearRules, data: Data, terms: Terms
     ) -> RuleRisks:
-        """Return the estimated errors of the rules of candidates that were fitted together."""
+        """Return the estimated errors of rules that were fitted together, one per candidate."""
         rules, rows = self._rules_and_rows(predictions, rules, data)
         errors_of_pairs = errors_by_class_pair(
             rows, rules, self.shares(rows, rules), self.priors(rows, rules, data)
@@ -494,7 +496,7 @@ def check_loss_and_rows(name: str, data: Data, loss: Loss) -> None:
 
 
 def check_gamma(gamma: float | Sequence[float] | None) -> None:
-    """Raise BadArgument unless `gamma` is a valid share, or set of shares, of classes."""
+    """Raise BadArgument unless `gamma` is a valid prior probability, or one per class."""
     if gamma is None:
         return
     if not _is_valid_gamma(gamma):

@@ -31,14 +31,14 @@ PROCEDURE_NOTE = (
 
 @frozen
 class BootstrapBiasCorrected(KFold):
-    """K-fold cross-validation whose `procedure` is the risk of the setting that it chooses.
+    """K-fold cross-validation with a bias-corrected risk of the setting that it chooses.
 
-    The out-of-fold losses of all candidates are bootstrapped by rows. In each sample a candidate is
-    chosen, and it is tested on the rows that the sample missed. The mean over 1000 samples is the
-    risk of "choose, then fit", and their percentiles are its interval (`bbc`). This needs no fits
-    beyond the K fits of each candidate, whereas nested cross-validation needs K times as many. The
-    losses of each candidate are those of K-fold cross-validation, so that the value has its slight
-    pessimism.
+    The corrected risk is the `procedure` of the result. The out-of-fold losses of all candidates
+    are bootstrapped by rows. In each sample a candidate is chosen, and it is tested on the rows
+    that the sample missed. The mean over 1000 samples is the risk of "choose, then fit", and their
+    percentiles are its interval (`bbc`). This needs no fits beyond the K fits of each candidate,
+    whereas nested cross-validation needs K times as many. The losses of each candidate are those of
+    K-fold cross-validation, so that the value has its slight pessimism.
 
     The samples have a fixed seed and are drawn from the rows sorted by their contents. Hence the
     result depends neither on the order of rows, columns and classes, nor on the last bits of the

@@ -48,7 +48,8 @@ def kernel_width(rows: np.ndarray) -> float:
     block_size = max(1, _MAX_DISTANCES // n)
     for first_row in range(0, n, block_size):
         block_rows = rows[first_row : first_row + block_size]
-        # These are squared distances to all rows, without the term that is constant for each row.
+        # These are squared distances to all rows, minus the squared norm of the block's own row.
+        # The nearest row does not depend on this term.
         squared_distances = squared_norms - 2 * block_rows @ rows.T
         squared_distances[
             np.arange(len(block_rows)), np.arange(first_row, first_row + len(block_rows))
@@ -272,7 +273,7 @@ class Bolstered(Method):
 
     @property
     def sampling(self) -> BolsteredBySampling:
-        """Method that bolsters by sampled points, used if there is no closed form."""
+        """Bolstered resubstitution by sampled points, which is used if there is no closed form."""
         return BolsteredBySampling(self.points, self.standardize)
 
     @override
@@ -316,7 +317,7 @@ def _bolstered_errors(rows: ScaledRows, rules: LinearRules) -> tuple[np.ndarray,
         width = kernel_width(_standardised_rows(rows, class_code))
         margins = sign * rows.scores(slopes, intercepts, class_code)
         kernel_spreads = (width * slope_norms)[:, None]
-        # A row on the decision boundary counts as predicted in the first class.
+        # A row on the decision boundary is predicted as the first class.
         is_wrong = margins < 0 if sign < 0 else margins <= 0
         with np.errstate(divide="ignore", invalid="ignore"):
             error_shares = np.where(kernel_spreads > 0, ndtr(-margins / kernel_spreads), is_wrong)

@@ -134,7 +134,7 @@ class Bootstrap(Method):
 
     @property
     def splits(self) -> bool:  # type: ignore[override]
-        """True if each model is tested only on rows that are not in its bootstrap sample."""
+        """True if every model is tested only on rows outside its own bootstrap sample."""
         return self.kind not in ("bootstrap", "optimism")
 
     @property
@@ -501,7 +501,9 @@ class _BootstrapEstimate:
 def weight_632_plus(
     apparent_risk: float, oob_risk: float, gamma: float, *, clips: bool = True
 ) -> tuple[float, float, float]:
-    """Return Err₁ limited by γ, the relative overfitting rate R, and the .632+ weight of Err₁.
+    """Return three numbers: Err₁ (at most γ), the relative overfitting rate R, the weight of Err₁.
+
+    The weight is that of the .632+ estimate.
 
     >>> used, ratio, weight = weight_632_plus(0.1, 0.2, 0.5)
     >>> round((1 - weight) * 0.1 + weight * used, 5)

@@ -23,7 +23,7 @@ NO_STD_ERROR_REASON = (
 
 
 def refuse_set_losses_and_groups(name: str, data: Data, loss: Loss) -> None:
-    """Raise Refusal for losses that are not means over rows, and for groups.
+    """Raise Refusal if the loss is not a mean over rows, or if the data have groups.
 
     Groups cannot be kept together, because training rows are drawn one by one.
     """
@@ -41,7 +41,7 @@ def refuse_set_losses_and_groups(name: str, data: Data, loss: Loss) -> None:
 
 @frozen
 class Complete(Method):
-    r"""The risk over *all* training sets of m rows, tested on the rows left out.
+    r"""Mean risk of the models of all training sets of m rows, each tested on the other n − m rows.
 
     .. math:: \frac{1}{\binom{n}{m}} \sum_{T: |T| = m} \frac{1}{n - m} \sum_{i \notin T}
               \ell(y_i, f_T(x_i))
@@ -124,7 +124,7 @@ class Complete(Method):
 
 @frozen
 class ExactOutOfBag(Method):
-    r"""Leave-one-out bootstrap without random error: the limit for many replicates.
+    r"""Exact limit of the leave-one-out bootstrap for infinitely many bootstrap samples.
 
     .. math:: \mathrm{Err}_1 = \frac{1}{n} \sum_i
               \mathrm{E}\left[\ell(y_i, f_{T^*}(x_i)) \mid i \notin T^*\right]

@@ -70,7 +70,7 @@ def residual_sums_of_squares(
 def has_exact_fit(
     data: Data, rows: np.ndarray, rss: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Return a mask of candidates whose residuals are rounding errors: at most 2^-46 times y."""
+    """Return a mask of candidates that fit y exactly, up to rounding errors of 2^-46 times y."""
     y = data.y[rows].astype(np.float64)
     sum_of_squares = (y**2).sum() if weights is None else (y**2 * weights).sum()
     return rss <= sum_of_squares * 2.0**-92
@@ -82,7 +82,7 @@ REMEDY = "use a method that holds rows out, such as '10-fold'"
 
 @frozen
 class Criterion(Method):
-    """A model selection criterion from one fit on all rows and its degrees of freedom."""
+    """Model selection criterion, computed from one fit on all rows and its degrees of freedom."""
 
     target: ClassVar[Target] = "CER"
     splits: ClassVar[bool] = False
@@ -143,7 +143,7 @@ class Criterion(Method):
 
     @abstractmethod
     def _criterion_loss(self, data: Data) -> Loss:
-        """Return the loss in whose unit the criterion is reported."""
+        """Return the loss that gives the criterion its unit."""
 
     @abstractmethod
     def _criterion_values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
@@ -337,7 +337,9 @@ class Cp(SquaredCriterion):
 
 @frozen
 class GCV(SquaredCriterion):
-    r"""Generalised cross-validation: squared training risk over the squared share of freedom left.
+    r"""Generalised cross-validation: the squared training risk, divided by (1 − p/n)².
+
+    1 − p/n is the share of the degrees of freedom that p coefficients leave.
 
     .. math:: \frac{\mathrm{RSS}/n}{(1 - p/n)^2}
 
@@ -385,7 +387,10 @@ class GCV(SquaredCriterion):
 def set_saturated_to_nan(
     fitted_rows: CriterionInput, values: np.ndarray, notes: list[str]
 ) -> tuple[np.ndarray, list[str]]:
-    """Set the criterion to NaN, with a note, for candidates with as many parameters as rows."""
+    """Set the criterion of saturated candidates to NaN, and add a note to each of them.
+
+    They have at least as many parameters as rows.
+    """
     for candidate in np.flatnonzero(fitted_rows.is_saturated()):
         notes[candidate] = (
             f"no value: {fitted_rows.degrees_of_freedom[candidate]:.6g} degrees of freedom of n = "

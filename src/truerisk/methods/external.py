@@ -23,15 +23,16 @@ from truerisk.results.evaluation import Evaluation, Target
 
 @frozen
 class External(Procedure):
-    """The risk of a finished model on external rows: a hold-out that contains the whole table.
+    """Method for the risk of a finished model on external rows: every row is a test row.
 
-    Its only fit has no training rows, and a frozen estimator (`sklearn.frozen`) learns nothing in
-    it. The method serves such families only, and therefore has no name in the registry.
+    It is a hold-out that contains the whole table. Its only fit has no training rows, and a frozen
+    estimator (`sklearn.frozen`) learns nothing in it. The method serves such families only, and
+    therefore has no name in the registry.
     """
 
     compare: bool = False
     shares_folds: ClassVar[bool] = True
-    splits: ClassVar[bool] = False  # All rows are test rows, so that no row has to be held out.
+    splits: ClassVar[bool] = False  # No row is held out, because all rows are test rows.
 
     name = "external"
     target: ClassVar[Target] = "Err_XY"

@@ -46,7 +46,7 @@ from truerisk.splitting.samples import draw_held_out
 def estimate_by_one_split(
     predictions: Answers, data: Data, loss: Loss, terms: Terms
 ) -> list[Tested]:
-    """Return each candidate's mean loss on one test set, with its interval.
+    """Estimate each candidate's risk by its mean loss on a single test set, with an interval.
 
     By default the interval of an error rate is a Beta posterior if rows are independent and
     unweighted.
@@ -292,7 +292,7 @@ class ThreeWay(Method):
 
 @frozen
 class PairedHalves(Method):
-    """Monte-Carlo cross-validation whose interval comes from disjoint halves of the rows.
+    """Monte-Carlo cross-validation whose interval comes from pairs of disjoint halves of the rows.
 
     The value is the mean risk of `splits_drawn` random splits that hold out `test_share` of all
     rows. In addition, the rows are divided into two halves `pairs` times, and in each half as many
@@ -351,7 +351,7 @@ class PairedHalves(Method):
         return f"slightly pessimistic: each model sees {1 - self.test_share:.0%} of the rows"
 
     def plan(self, data: Data, streams: Streams) -> Plan:
-        """Draw the splits of all rows, and the splits of each half of the rows.
+        """Draw random splits of all rows, and further random splits within each half of the rows.
 
         Repeat 0 of the plan splits all rows. Repeats 1 + 2 r and 2 + 2 r split the two halves of
         division r.

@@ -32,7 +32,9 @@ from truerisk.results.evaluation import Tested
 
 @frozen
 class LikelihoodCriterion(Criterion):
-    """Minus twice the log-likelihood plus a penalty for k parameters, as R reports it.
+    """Base class of criteria: minus twice the log-likelihood plus a penalty, as in R.
+
+    The penalty depends on the number k of parameters.
 
     With `per_row`, for classes only, the criterion is divided by 2n. It is then an estimate in log
     loss, comparable with cross-validation with ``scoring="log"``.
@@ -62,12 +64,15 @@ class LikelihoodCriterion(Criterion):
 
     @abstractmethod
     def _penalty(self, k: np.ndarray, n: int) -> np.ndarray:
-        """Return the penalty for k parameters and n rows; NaN if the formula has no value."""
+        """Return the penalty for models with k parameters and n training rows.
+
+        The penalty is NaN where its formula has no value.
+        """
 
     def _criterion_values(self, fitted_rows: CriterionInput) -> tuple[np.ndarray, list[str]]:
         k = fitted_rows.degrees_of_freedom + (
             fitted_rows.data.task == "regression"
-        )  # The variance is a parameter as well.
+        )  # The residual variance is a parameter, too.
         minus_2_log_l = fitted_rows.minus_2_log_likelihood()
         penalty = self._penalty(k, fitted_rows.n)
         divisor = 2 * fitted_rows.n if self.per_row else 1
@@ -136,11 +141,12 @@ class AIC(LikelihoodCriterion):
 
 @frozen
 class AICc(LikelihoodCriterion):
-    r"""AIC corrected for small samples, :math:`-2\log L + 2k + 2k(k+1)/(n-k-1)`.
+    r"""Akaike's criterion with a correction for small samples (AICc).
 
-    For a Gaussian linear model, where k = p + 1, it equals :math:`n\log\hat\sigma^2 +
-    n(n+p)/(n-p-2)` up to constants, and is unbiased. The document prints :math:`(n+p)/(n-p-2)`,
-    where the factor n is missing.
+    The criterion is :math:`-2\log L + 2k + 2k(k+1)/(n-k-1)` for k parameters and n rows. For a
+    Gaussian linear model, where k = p + 1, it equals :math:`n\log\hat\sigma^2 + n(n+p)/(n-p-2)` up
+    to constants, and is unbiased. The document prints :math:`(n+p)/(n-p-2)`, where the factor n is
+    missing.
 
     Parameters
     ----------
@@ -219,7 +225,7 @@ class BIC(LikelihoodCriterion):
 
 
 def _no_likelihood_note(criterion_input: CriterionInput) -> str:
-    """Return a note that explains why a candidate's likelihood is infinite or zero."""
+    """Return a note that a criterion has no value because the likelihood is infinite or zero."""
     if criterion_input.data.task == "classification":
         return "no value: the model gives some label probability 0, so the likelihood is 0"
     return "no value: the fit is exact, so the likelihood has no bound"

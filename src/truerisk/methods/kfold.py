@@ -24,7 +24,8 @@ from truerisk.results.evaluation import Target, Tested
 from truerisk.results.interval import Basis
 from truerisk.splitting.folds import fold_numbers
 
-# If nested cross-validation replaces K-fold for an interval, it has at least so many repeats.
+# Some intervals replace K-fold by nested cross-validation.
+# The nested cross-validation then has at least this number of repeats.
 NESTED_REPEATS = 10
 
 
@@ -97,7 +98,9 @@ class KFold(Averaged):
         return f"slightly pessimistic: each model sees {share_text} of the rows"
 
     def giving(self, need: Basis, interval: str) -> Method | None:
-        """Return nested cross-validation with these folds, or paired halves of equal test size.
+        """Return the method that provides what an interval needs: nested CV or paired halves.
+
+        Nested cross-validation has the same folds. Paired halves have test sets of equal size.
 
         Parameters
         ----------
@@ -111,7 +114,7 @@ class KFold(Averaged):
         Method or None
             The method, or None if no method provides it.
         """
-        if type(self) is not KFold:  # Subclasses test other rows, or reduce in another way.
+        if type(self) is not KFold:  # Subclasses test other rows, or average losses in another way.
             return None
         if need is Basis.PAIRS:
             nested_method: Method = registry.load("ncv")(
@@ -143,7 +146,7 @@ class KFold(Averaged):
 
 @frozen
 class ReversedKFold(KFold):
-    """Reversed cross-validation (Wallman, §3.6): train on one fold, test on the K−1 others.
+    """Reversed cross-validation: train on one fold, test on the K − 1 others (Wallman, §3.6).
 
     It estimates how a learner performs with n/K training rows, tested on many rows. K = 2 is
     ordinary 2-fold CV. The risk is the mean over folds.
@@ -212,9 +215,10 @@ class ReversedKFold(KFold):
 
 @frozen
 class LeaveOneOut(Averaged):
-    """Cross-validation with one fold per row: nearly unbiased, n fits, often a high variance.
+    """Leave-one-out cross-validation: each row is tested by the model fitted on all other rows.
 
-    Losses that rate whole test sets (AUC, F1) are computed once over all n pooled answers.
+    The estimate is nearly unbiased, but often has a high variance. It needs n fits. Losses that
+    rate whole test sets (AUC, F1) are computed once over all n pooled answers.
 
     See Also
     --------

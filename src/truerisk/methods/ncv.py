@@ -37,12 +37,12 @@ EXTRAPOLATION_POWERS = {"bates": 1.5, "mlr3inferr": 1.0}
 
 @frozen(eq=False)
 class LeftOutPairSummary:
-    """Mean losses and their variances if each fold and each pair of folds is left out.
+    """Summary of the losses from fits without one fold and from fits without two folds.
 
-    All arrays but `is_outer` have one entry per candidate. `kfold_risks` is the K-fold mean.
-    `inner_risks` is the mean over the fits that lack two folds. `excess_variance` is the mean of
-    (inner mean − fold mean)² minus the variance of the fold mean. `min_variance` is the variance of
-    a mean of n independent inner losses.
+    It holds mean losses and their variances. All arrays but `is_outer` have one entry per
+    candidate. `kfold_risks` is the K-fold mean. `inner_risks` is the mean over the fits that lack
+    two folds. `excess_variance` is the mean of (inner mean − fold mean)² minus the variance of the
+    fold mean. `min_variance` is the variance of a mean of n independent inner losses.
     """
 
     k: int
@@ -55,14 +55,18 @@ class LeftOutPairSummary:
     min_variance: np.ndarray
 
     def values(self, correction: str | None) -> np.ndarray:
-        """Return the K-fold means, extrapolated to n training rows by a published factor."""
+        """Return each candidate's K-fold risk, extrapolated to n training rows if requested.
+
+        `correction` names the published factor of the extrapolation. None stands for no
+        extrapolation.
+        """
         if correction is None:
             return self.kfold_risks
         extrapolation_factor = 1 + ((self.k - 2) / self.k) ** EXTRAPOLATION_POWERS[correction]
         return self.inner_risks - extrapolation_factor * (self.inner_risks - self.kfold_risks)
 
     def nested_errors(self, candidate: int) -> NestedCVError:
-        """Return one candidate's standard error, limited from below and above.
+        """Return the nested standard error of one candidate's risk, bounded from below and above.
 
         The lower limit is the standard error of a mean of n independent losses, and the upper limit
         is √K times the lower one.
@@ -80,7 +84,7 @@ class LeftOutPairSummary:
 def summarise_left_out_pairs(
     losses: np.ndarray, plan: Plan, data: Data, weights: np.ndarray | None
 ) -> LeftOutPairSummary:
-    """Summarise the losses of the test rows if each fold and each pair of folds is left out.
+    """Summarise the losses from fits without one fold and from fits without two folds.
 
     `losses` has one row per candidate and one column per predicted row, and `weights` one entry per
     predicted row.
@@ -134,7 +138,7 @@ def _variances_of_means(
     weights: np.ndarray | None,
     is_outer: np.ndarray,
 ) -> np.ndarray:
-    """Return the variance of each fold's mean loss, if this fold alone is left out.
+    """Return the variance of the mean loss on each fold, tested by the fit without this fold alone.
 
     The variance is computed from the rows, or from sums over groups if there are groups.
     """
@@ -160,10 +164,11 @@ def _sums_of_squares(
     data: Data,
     prediction_indices: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each part's sum of squared weighted residuals, and its number of rows or groups.
+    """Return the sum of squared weighted residuals in each part of the predictions.
 
-    The units are rows, or groups whose residuals are summed before they are squared. Only units
-    with a positive weight are counted. `part_numbers` holds ascending part numbers.
+    The number of units in each part is returned as well. The units are rows, or groups whose
+    residuals are summed before they are squared. Only units with a positive weight are counted.
+    `part_numbers` holds ascending part numbers.
     """
     weighted_residuals = residuals * loss_weights
     if data.groups is not None:
@@ -206,7 +211,7 @@ def _independent_variances(
     loss_weights = np.ones(len(is_outer_prediction)) if weights is None else weights
     if data.groups is None:
         test_set_starts, is_inner = plan.test_offsets[:-1], ~is_outer
-        shifted_losses = losses - losses[:, :1]  # If all losses are equal, they become exactly 0.
+        shifted_losses = losses - losses[:, :1]  # Losses that are all equal become exactly 0.
         inner_weight = np.add.reduceat(loss_weights, test_set_starts)[is_inner].sum()
         mean_loss = (
             np.add.reduceat(loss_weights * shifted_losses, test_set_starts, axis=1)[
@@ -255,7 +260,7 @@ BiasCorrection = Literal["bates", "mlr3inferr"]
 
 @dataclass(frozen=True, init=False)
 class NestedInterval(Method):
-    r"""K-fold cross-validation with the error of its mean, from fits without each pair of folds.
+    r"""K-fold cross-validation whose standard error comes from fits without each pair of folds.
 
     Fold i is tested by the fit on all other folds (mean :math:`\bar e_i`, variance :math:`v_i`).
     The other folds are tested by fits that lack fold i as well (mean :math:`\bar e_{-i}`). The

@@ -120,7 +120,7 @@ class Nested(Procedure):
             )
         if self.outer_method.has_given_splits:
             refuse_overlapping_rows(self.outer_method.name, outer_plan)
-        # Outer splits with equal training rows share one fit, so they choose the same candidate.
+        # Outer splits with equal training rows choose the same candidate, so they share one fit.
         outer_plan = merge_equal_fits(outer_plan)
         return nest_plans(
             outer_plan,
@@ -164,7 +164,7 @@ class Nested(Procedure):
             candidate_estimates = (
                 _mean_inner_risks(inner_estimates) if inner_estimates else (procedure_estimate,)
             )
-            # The inner splits were evaluated only in the loss by which a setting is chosen.
+            # Within the outer splits, risks were computed only in the loss that chooses a setting.
             if inner_estimates and scored_loss is not loss:
                 no_estimate = Tested(
                     np.nan, notes=(f"the settings were compared by '{loss.name}'.",)

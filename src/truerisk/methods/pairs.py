@@ -37,7 +37,7 @@ from truerisk.results.interval import Basis
 
 @frozen
 class Pairs(Procedure):
-    """The risk of "choose a setting, then fit", from one set of K folds.
+    """Method that estimates the risk of "choose a setting, then fit" from one set of K folds.
 
     Every candidate is fitted without each fold and without each pair of folds. The fits without one
     fold give each candidate's K-fold risk, by which a setting is chosen on all rows. Within outer
@@ -104,7 +104,7 @@ class Pairs(Procedure):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """Kinds of evidence that the folds provide for confidence intervals."""
+        """Kinds of evidence for confidence intervals that the inner K-fold method provides."""
         return self.inner_method.gives
 
     @property
@@ -170,7 +170,8 @@ class Pairs(Procedure):
             )
             procedure_estimate = self.risk(winner_predictions, left_two_out, data, loss, terms)
             candidate_estimates: Sequence[Tested] = (procedure_estimate,)
-            # A search has computed the risk curve already, so it is computed here only if read.
+            # A search has already computed the candidates' risks.
+            # They would cost time, so they are computed here only when they are read.
             if terms.n_candidates > 1:
                 procedure_estimate = replace(
                     procedure_estimate, notes=(cost_note, *procedure_estimate.notes)
@@ -214,12 +215,13 @@ def testing_method(
     *,
     compare: bool = False,
 ) -> Procedure:
-    """Return the method that estimates the risk of tuning by `select_by`: pairs or nested splits.
+    """Return the method that estimates the risk of tuning by `select_by`.
 
-    "pairs" is used if `outer` is None. If `select_by` has no folds (a criterion, random splits),
-    `default_outer` is the outer method. If `select_by` respects the order of time, its folds cannot
-    be left out in pairs, and it is its own outer method. `compare` has the same meaning as in
-    `Nested`. If an `interval` is requested, the method is one that draws what this interval needs.
+    It is either `Pairs` or nested cross-validation. "pairs" is used if `outer` is None. If
+    `select_by` has no folds (a criterion, random splits), `default_outer` is the outer method. If
+    `select_by` respects the order of time, its folds cannot be left out in pairs, and it is its own
+    outer method. `compare` has the same meaning as in `Nested`. If an `interval` is requested, the
+    method is one that draws what this interval needs.
 
     >>> testing_method("pairs", as_method("5-fold"), "10-fold").name
     'pairs (5-fold)'

@@ -33,10 +33,11 @@ from truerisk.results.interval import Basis
 
 # A candidate is dropped if it is more than so many standard deviations behind the best candidate:
 # MIN_DEVIATIONS + ADDED_DEVIATIONS × s, where s is the share of the rows seen so far in the race.
-# To drop the winner early in a race costs more than late, but the savings are larger, too.
+# Dropping the winner early costs more than dropping it late, but early drops also save more fits.
 MIN_DEVIATIONS = 1.75
 ADDED_DEVIATIONS = 1.0
-# The variance is computed as if so many additional rows with a typical difference had been seen.
+# The variance of the difference of two candidates is computed as if more rows had been seen:
+# this number of additional rows, each with a typical difference.
 N_ASSUMED_ROWS = 2
 
 RequestFits = Callable[[np.ndarray], Answers]
@@ -88,11 +89,11 @@ def run_races(
     n_candidates: int,
     loss_source: RaceLosses,
 ) -> tuple[Answers, np.ndarray]:
-    """Run races of n candidates; return the predictions, and a mask of the candidates at the end.
+    """Run races of n candidates; return the predictions and the candidates that each race kept.
 
     `races` holds the test sets of each race in their order. All races proceed to their next test
-    set at the same time, so that a fit that serves two races is made once. The mask has one row per
-    race, and marks the candidates that were not dropped.
+    set at the same time, so that a fit that serves two races is made once. The kept candidates are
+    returned as a mask with one row per race.
     """
     race_states = [
         Race(
@@ -142,7 +143,10 @@ class RaceLosses:
     def losses_of_test_set(
         self, predictions: Answers, test_set: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """Return losses (NaN if there was no fit), weights and groups of one test set's rows."""
+        """Return the losses, weights and groups of one test set's rows.
+
+        The losses are NaN if there was no fit.
+        """
         single_test_set = np.array([test_set])
         rows = self.plan.test_rows(test_set)[0]
         groups = None if self.data.clusters is None else self.data.clusters[rows]
@@ -382,7 +386,7 @@ class Racing(Method):
         Answers
             The predictions of all candidates as far as they raced.
         """
-        # A race seeks the smallest risk, and may drop the candidate that another rule would choose.
+        # A race seeks the smallest risk. It may drop the candidate that another rule would choose.
         if terms.n_candidates > 1 and terms.rule.name != "min":
             raise Refusal(
                 f"rule '{terms.rule.name}' may choose a setting that a race has dropped, as a race "
@@ -398,7 +402,7 @@ class Racing(Method):
         )[0]
 
     def seen(self, data: Data, loss: Loss, plan: Plan) -> RaceLosses:
-        """Return the object from which a race on this plan reads losses and weights.
+        """Return the source from which a race on this plan reads the rows' losses and weights.
 
         Parameters
         ----------
@@ -421,13 +425,14 @@ class Racing(Method):
 
 @frozen
 class RacedPairs(Pairs):
-    """The risk of "race, then fit": the race is repeated without each outer fold, as in `Pairs`.
+    """Method that estimates the risk of "race, then fit"; each race leaves out one outer fold.
 
-    Within outer fold i, the settings race over the other folds j, with their fits without i and j.
-    The races start with the folds next to i on a circle, because the fit without two adjacent folds
-    serves both of their races at once. A race sees only its own test sets, so that a setting is
-    dropped within outer fold i without the use of fold i. The fits that are made are the union of
-    the fits that the races need. `folds` is the `Racing` method.
+    It uses the folds as `Pairs` does. Within outer fold i, the settings race over the other folds
+    j, with their fits without i and j. The races start with the folds next to i on a circle,
+    because the fit without two adjacent folds serves both of their races at once. A race sees only
+    its own test sets, so that a setting is dropped within outer fold i without the use of fold i.
+    The fits that are made are the union of the fits that the races need. `folds` is the `Racing`
+    method.
     """
 
     folds: Any = None
@@ -478,7 +483,7 @@ class RacedPairs(Pairs):
             n_candidates,
             loss_source,
         )
-        # This mask (candidate, test set) marks candidates that the outer fold's race did not drop.
+        # This mask (candidate, test set) marks candidates that the race of the outer fold kept.
         reached_end_by_test_set = reached_end[pair_predictions.plan.unit].T
         undropped_predictions = replace(
             pair_predictions, answered=pair_predictions.answered & reached_end_by_test_set
@@ -532,7 +537,10 @@ class RacedPairs(Pairs):
 
 
 def _request_by_mask(ask: Ask, plan: Plan, pass_number: int) -> Any:
-    """Return a function that requests predictions of marked candidates and fits, in one pass."""
+    """Return a function that requests the fits that a mask (candidate, fit) marks.
+
+    All requests belong to one pass.
+    """
 
     def request_marked(is_requested: np.ndarray) -> Answers:
         return ask(plan, requested=is_requested, number=pass_number)
@@ -541,7 +549,10 @@ def _request_by_mask(ask: Ask, plan: Plan, pass_number: int) -> Any:
 
 
 def _circular_orders(inner_plan: Plan) -> list[np.ndarray]:
-    """Return each outer fold's inner test sets, the adjacent folds on a circle first."""
+    """Return the order in which each outer fold's race visits the inner test sets.
+
+    The folds are on a circle, and those adjacent to the outer fold come first.
+    """
     n_outer_folds = int(inner_plan.unit.max()) + 1
     race_orders = []
     for outer_fold in range(n_outer_folds):

@@ -31,7 +31,7 @@ SHARED_MEMBERS_REASON = (
 
 @frozen
 class OutOfBag(Method):
-    r"""Out-of-bag error: each row is tested by the members of the ensemble fitted without it.
+    r"""Out-of-bag error: each row is tested by the ensemble members fitted without this row.
 
     .. math:: \frac{1}{n} \sum_i \ell\left(y_i, \frac{1}{|B_i|} \sum_{b \in B_i} f_b(x_i)\right),
               \quad B_i = \{b : i \notin T^*_b\}
@@ -102,7 +102,7 @@ class OutOfBag(Method):
         return self.instead(interval) if need is Basis.SAMPLES else None
 
     def average_of(self, loss: Loss) -> Average:
-        """Return how a loss is averaged: all rows form one test set.
+        """Return how a loss is averaged over test sets: here all rows form a single test set.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ NO_STD_ERROR_REASON = (
 
 @frozen
 class ApproximateLeaveOneOut(Method):
-    r"""Approximate leave-one-out (ALO) from one fit: each row is removed by one Newton step.
+    r"""Approximate leave-one-out (ALO) from one fit: one Newton step removes each row from the fit.
 
     .. math:: \frac{1}{n} \sum_i \ell\left(y_i, s_i + \frac{h_i\, g_i}{1 - h_i W_i}\right),\qquad
         h_i = z_i^\top (Z^\top W Z + D)^{-1} z_i
@@ -192,7 +192,7 @@ class ApproximateLeaveOneOut(Method):
         return builder.build(TakenOutRows(np.zeros(1, dtype=np.int32)))
 
     def average_of(self, loss: Loss) -> Average:
-        """Return how a loss is averaged: all rows form one test set.
+        """Return how a loss is averaged over test sets: here all rows form a single test set.
 
         Parameters
         ----------

@@ -61,7 +61,7 @@ class SpatialMethod(Averaged):
 
 
 def check_length(name: str, length: Any, minimum: float | None = None) -> None:
-    """Raise BadArgument unless a length is positive or equal to `minimum`; None is accepted."""
+    """Raise BadArgument unless a length is None, positive, or equal to `minimum`."""
     requirement = "positive" if minimum is None else f"at least {minimum:g}"
     is_valid = is_number(length) and np.isfinite(length) and (length > 0 or length == minimum)
     if length is not None and not is_valid:
@@ -82,8 +82,8 @@ def name_suffix(**numbers: float | None) -> str:
 
 
 def warn_of_unseen_class(plan: Plan, data: Data) -> Plan:
-    """Return the plan; warn if a test set has a class that is not in its training set."""
-    # Subsets of the data, as in outer splits, cause no further warning.
+    """Warn if a test set has a class that its training set lacks; return the plan unchanged."""
+    # A plan of a subset of the data, such as an outer training set, causes no further warning.
     if data.codes is None or data.row_ids is not None:
         return plan
     for test_set in range(plan.n_questions):
@@ -102,7 +102,7 @@ def warn_of_unseen_class(plan: Plan, data: Data) -> Plan:
 
 @frozen
 class Blocks(SpatialMethod):
-    """K folds of whole blocks: each fold is tested by the model fitted on the rows of the others.
+    """K folds of whole blocks: each fold is tested by the model fitted on the other folds.
 
     Rows near each other are similar, so that a model trained on the neighbours of a row is tested
     on something that it half knows. `block=` gives the places of the rows. For coordinates, the

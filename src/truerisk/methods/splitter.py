@@ -26,7 +26,7 @@ from truerisk.results.evaluation import Target
 
 @frozen(eq=False)
 class Splitter(Averaged):
-    """Cross-validation with the splits of a scikit-learn splitter, drawn by its own seed.
+    """Cross-validation with the splits that a scikit-learn splitter draws by its own seed.
 
     A number has the same meaning as `cv` in scikit-learn: that many folds of rows in their order,
     stratified if y holds classes.
@@ -76,7 +76,10 @@ class Splitter(Averaged):
 
     @property
     def has_folds(self) -> bool:  # type: ignore[override]
-        """True except for leave-one-out, whose n (n - 1)/2 pairs of folds would each need a fit."""
+        """True unless the splitter is leave-one-out.
+
+        Methods that leave out each pair of folds would need n (n − 1)/2 fits for leave-one-out.
+        """
         from sklearn.model_selection import LeaveOneOut
 
         return type(self.splitter) is not LeaveOneOut
@@ -107,7 +110,7 @@ class Splitter(Averaged):
         is_classifier = data.task == "classification"
         try:
             splitter = check_cv(self.splitter, data.y, classifier=is_classifier)
-            # Groups that a splitter ignores are reported elsewhere, with the number of rows.
+            # Another note reports groups that the splitter ignores, with the number of rows.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 pairs = list(splitter.split(data.X, data.y, data.groups))
@@ -238,7 +241,7 @@ def _check_pair(split_number: int, given_pair: Any) -> tuple[Any, Any]:
         train, test = given_pair
         _ = [
             len(as_array(rows_or_mask)) for rows_or_mask in given_pair
-        ]  # Single numbers raise an error here.
+        ]  # `len` raises an error for a single number.
     except (TypeError, ValueError):
         raise BadArgument(
             f"split {split_number} is no (train, test) pair of row numbers: "

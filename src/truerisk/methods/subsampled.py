@@ -26,7 +26,7 @@ MAX_DRAWS = 10
 
 @frozen
 class Subsampled(Averaged):
-    """The test sets of another method, tested by fits on `n_train` of its training rows.
+    """Method with the test sets of another method, and training sets reduced to `n_train` rows.
 
     The rows of a training set are put into one random order, which is the same for all sizes. The
     rows of a smaller `n_train` are therefore contained in those of a larger one. `draws` disjoint
@@ -93,7 +93,7 @@ class Subsampled(Averaged):
 
     @property
     def gives(self) -> frozenset[Basis]:  # type: ignore[override]
-        """Kinds of evidence that the method's test sets provide for confidence intervals."""
+        """Kinds of evidence for confidence intervals that the other method's test sets provide."""
         return self.method.gives
 
     @override
@@ -128,13 +128,16 @@ class Subsampled(Averaged):
     def _draw_subsamples(
         self, full_plan: Plan, data: Data, rng: np.random.Generator, max_draws: int
     ) -> list[list[np.ndarray]]:
-        """Return a list of subsamples for each training set; a small set is used as a whole."""
+        """Return the subsamples that are drawn from each training set.
+
+        A training set of at most `n_train` rows is used as a whole.
+        """
         samples = []
         for fit in range(full_plan.n_fits):
             rows, row_counts = full_plan.train_rows(fit)
             if row_counts is not None:
                 raise Refusal(f"'{self.method.name}' draws rows repeatedly: use '10-fold'.")
-            # The order is drawn even if it is not needed, so that it is the same for all sizes.
+            # Small training sets get an order, too: the orders must be the same for all sizes.
             row_order = shuffle_for_subsamples(data, rows, rng)
             is_small = len(rows) <= self.n_train
             samples.append(

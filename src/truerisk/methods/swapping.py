@@ -28,7 +28,7 @@ NO_STD_ERROR_REASON = "no formula is known for the standard error of the swappin
 
 @frozen
 class Swapping(Method):
-    r"""Covariance penalty of a classifier for two classes, an estimate of its conditional risk.
+    r"""Covariance-penalty estimate of the conditional risk of a classifier for two classes.
 
     .. math:: C = L_n + S_n, \quad S_n = \frac{2}{n} \sum_i \hat p_{B,i} (1 - \hat p_{B,i})
               \left[\phi(x_i \mid Y_i = 1) - \phi(x_i \mid Y_i = 0)\right], \quad
@@ -153,7 +153,10 @@ class Swapping(Method):
         ]
 
     def _label_variance(self, class_counts: np.ndarray) -> np.ndarray:
-        """Return p(1 − p) of the shrunken probability; ¼ if n0 is infinite or counts are 0."""
+        """Return each label's variance p(1 − p), where the probability p is shrunken towards ½.
+
+        The variance is ¼ if n0 is infinite or if the class counts are 0.
+        """
         if np.isinf(self.n0):
             return np.full(class_counts.shape[:2], 0.25)
         total_counts = class_counts.sum(axis=2) + self.n0
@@ -186,7 +189,7 @@ class Swapping(Method):
 
 
 def _prediction_indices(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Return the indices of two predictions of each row, in the order of the rows.
+    """Return the indices of each row's two predictions, in the order of the rows.
 
     The first is by the model fitted on unchanged labels, and the second by the model fitted with
     the row's own label swapped.
@@ -212,7 +215,10 @@ def _prediction_indices(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _class_counts(predictions: Answers, unchanged_indices: np.ndarray) -> np.ndarray:
-    """Return the number of training rows of each class behind each prediction, sorted by row."""
+    """Return how many training rows of each class each prediction is computed from.
+
+    The predictions are sorted by row.
+    """
     class_counts = ClassCounts.from_holder(predictions)
     if class_counts is None:
         return np.zeros((predictions.n_candidates, len(unchanged_indices), 2))
@@ -222,7 +228,7 @@ def _class_counts(predictions: Answers, unchanged_indices: np.ndarray) -> np.nda
 
 
 def _has_majority_of_one(class_counts: np.ndarray, predictions: Answers) -> np.ndarray:
-    """Return 1 for rows whose k nearest neighbours have a majority of one vote, else 0.
+    """Return 1 for rows whose k nearest neighbours are decided by a majority of one vote, else 0.
 
     Raise Refusal unless every candidate is a nearest-neighbour rule with odd k.
     """
@@ -240,9 +246,9 @@ def _has_majority_of_one(class_counts: np.ndarray, predictions: Answers) -> np.n
 
 
 def _all_rows_notes(class_counts: np.ndarray, plan: Plan) -> list[tuple[str, ...]]:
-    """Return, for each candidate, a note if its probabilities rest on all training rows.
+    """Return a note for each candidate whose probabilities are estimated from all training rows.
 
-    Such probabilities are hardly shrunk towards ½.
+    Such probabilities are hardly shrunk towards ½. Other candidates get no note.
     """
     n = plan.train_sizes.max()
     rests_on_all_rows = np.isclose(class_counts.sum(axis=2), n).all(axis=1)

@@ -37,7 +37,7 @@ def check_span(name: str, span: Any, *, may_be_0: bool) -> None:
     try:
         is_duration = isinstance(span, timedelta | np.timedelta64)
         is_valid = is_duration or is_number(span)
-        # Python compares a duration only with another duration, so the 0 has the same type.
+        # Python compares a duration only with another duration, so zero must be a duration as well.
         zero = span - span if is_duration else 0
         is_valid = is_valid and bool(span >= zero if may_be_0 else span > zero)
     except (TypeError, ValueError):
@@ -63,7 +63,10 @@ def describe_spans(method: Any, **defaults: Any) -> str:
 
 
 class TimeSplitMethod(Averaged):
-    """Base class of methods that split by time; without `time=`, rows are in the order of time."""
+    """Base class of methods that split the rows by time.
+
+    Without `time=`, the order of the rows is taken as the order of time.
+    """
 
     average: Average | None
     target: ClassVar[Target] = "Err"
@@ -180,7 +183,7 @@ class Forward(TimeSplitMethod):
 
 @frozen
 class Purged(TimeSplitMethod):
-    """K time periods, each tested by the model of all rows that are far enough away from it.
+    """K time periods, each tested by a model that was fitted on rows far enough from the period.
 
     A label that is known only some time after its row (such as a ten-day return) overlaps with the
     labels of adjacent rows. Rows within `purge` of the test rows, before or after, are removed from

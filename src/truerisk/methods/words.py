@@ -104,7 +104,7 @@ def method_from_splitter(splitter: Any, average: Average | None = None) -> Metho
 
 
 def to_cv_list(cv: Any) -> list[Any]:
-    """Return a list of `cv` values, given as several values or as a single one.
+    """Return `cv` as a list of values; a single value becomes a list of one.
 
     A list of (train, test) pairs of row numbers is a single `cv`, as in scikit-learn.
     """
@@ -117,12 +117,18 @@ def to_cv_list(cv: Any) -> list[Any]:
 
 
 def is_sklearn_cv(cv: Any) -> bool:
-    """Return True if scikit-learn also accepts this `cv`: a number, splitter, or pairs of rows."""
+    """Return True if scikit-learn accepts this `cv` as well.
+
+    Such values are a number of folds, a splitter, or pairs of row numbers.
+    """
     return cv is not None and not isinstance(cv, str | Method)
 
 
 def average_within_folds(method: Method) -> Method:
-    """Return the method with row losses averaged first within folds, unless its average is set."""
+    """Return the method with row losses averaged within each fold first.
+
+    A method whose `average` is already set is returned unchanged.
+    """
     if getattr(method, "average", "") is not None:
         return method
     return replace(method, average="rows by fold")  # type: ignore[type-var]

@@ -13,7 +13,7 @@ TaskName = Literal["classification", "regression", "survival"]
 LevelEncoding = Literal["indicators", "codes", "objects"]
 Grid = dict[str, list[Any]]
 
-# Trees break ties at random, and the same data must give the same tree.
+# Trees break ties at random. With a fixed seed, the same data give the same tree.
 _RANDOM_STATE = 0
 _MAX_ITERATIONS = 5_000
 
@@ -87,7 +87,7 @@ def _build_knn(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
     model = KNeighborsClassifier() if task == "classification" else KNeighborsRegressor()
-    # The largest number of neighbours must not exceed the number of training rows.
+    # A number of neighbours must not exceed the number of rows of any training set.
     max_neighbors = max(1, data_size.n_rows // data_size.n_parts**2)
     return model, {
         "n_neighbors": _select_values_up_to((1, 3, 5, 7, 9, 13, 19, 27, 39), max_neighbors)
@@ -100,15 +100,16 @@ def _build_lda(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from truerisk.models.discriminant_analysis import LinearDiscriminant
 
     shrinkages = [0.01, 0.03, 0.1, 0.3, 0.6, 0.9]
-    # With more columns than rows, scikit-learn's class would form a p × p matrix to shrink it.
+    # With more columns than rows, scikit-learn's own class would form a large p × p matrix.
     if data_size.n_features > data_size.n_rows:
         return LinearDiscriminant(solver="auto", divisor="n"), {"shrinkage": shrinkages}
-    # With a singular scatter matrix, least squares returns rounding noise, which changes labels.
+    # With a singular scatter matrix, the least-squares solution contains rounding noise.
+    # This noise would change predicted labels.
     is_invertible = (
         data_size.min_training_rows - data_size.n_classes >= data_size.n_features
         and not data_size.has_indicators
     )
-    # The default is no shrinkage, and the number 0.0 means no shrinkage, too.
+    # The default (None) and the number 0.0 both mean no shrinkage.
     model = LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.0 if is_invertible else None)
     return model, {"shrinkage": [*[0.0] * is_invertible, *shrinkages]}
 
@@ -116,7 +117,7 @@ def _build_lda(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
 def _build_logistic(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     from sklearn.linear_model import LogisticRegression
 
-    # The default is a ridge penalty. Naming it is deprecated from scikit-learn 1.8 on.
+    # The default penalty is ridge. It is not named, because scikit-learn 1.8 deprecates the name.
     # A smaller tol would let rounding errors accumulate over more steps.
     # At C = 100, two orders of the same rows would then give visibly different results.
     model = LogisticRegression(max_iter=_MAX_ITERATIONS)
@@ -153,7 +154,7 @@ def _build_forest(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
 
     forest_class = RandomForestClassifier if task == "classification" else RandomForestRegressor
     p = data_size.n_features
-    # These numbers of features are those of scikit-learn's defaults "sqrt" and 1.0.
+    # This is the number of features for which scikit-learn's default ("sqrt" or 1.0) stands.
     default_n_features = max(1, int(p**0.5)) if task == "classification" else p
     feature_counts = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3, p)})
     model = forest_class(
@@ -177,18 +178,18 @@ def _build_lasso(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
 
 def _build_cox(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     package = import_or_raise("cox", "sksurv.linear_model", "survival")
-    # The default penalty is small, but not 0.
-    # Without a penalty, indicator columns, which sum to 1, have no unique solution.
+    # The default penalty is small, but not 0, because indicator columns sum to 1.
+    # Without a penalty, their coefficients would have no unique solution.
     model = package.CoxPHSurvivalAnalysis(alpha=0.1)
     return model, {"alpha": [0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]}
 
 
 def _build_cox_lasso(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     package = import_or_raise("cox-lasso", "sksurv.linear_model", "survival")
-    # The path starts at the penalty that leaves one feature, which depends on the rows.
-    # The path ends at a share of its first penalty.
-    # A single penalty can select no feature, which is refused, or overflow.
-    # A baseline survival curve is fitted, too.
+    # The first penalty of the path leaves a single feature, so that it depends on the rows.
+    # The last penalty is a fixed share of the first one.
+    # A path is used because one penalty may select no feature, which is refused, or overflow.
+    # The model also fits a baseline survival curve.
     path_parameters = {"l1_ratio": 1.0, "n_alphas": 10, "alpha_min_ratio": 0.05}
     model = package.CoxnetSurvivalAnalysis(**path_parameters, fit_baseline_model=True)
     extra_ratios = [0.02] * (4 * data_size.n_features <= data_size.min_training_rows)
@@ -198,10 +199,10 @@ def _build_cox_lasso(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
 def _build_survival_forest(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     package = import_or_raise("survival-forest", "sksurv.ensemble", "survival")
     p = data_size.n_features
-    # Unlike `forest`, this learner never tries all features.
+    # Unlike the learner `forest`, no setting tries all features at a split.
     # The time of a fit grows with the number of features tried.
     feature_counts = sorted({max(1, n) for n in (round(p**0.5 / 2), int(p**0.5), p // 3)})
-    # The default "sqrt" of scikit-survival gives this number of features.
+    # This is the number of features for which scikit-survival's default "sqrt" stands.
     default_n_features = max(1, int(p**0.5))
     model = package.RandomSurvivalForest(
         n_estimators=100, max_features=default_n_features, random_state=_RANDOM_STATE
@@ -223,7 +224,7 @@ def import_or_raise(name: str, module: str, extra_name: str) -> Any:
 
 
 def _standardise_target(model: Any) -> Any:
-    """Return the model with y standardised, for hyperparameters that have the unit of y."""
+    """Wrap a model so that y is standardised, because some hyperparameters have the unit of y."""
     from sklearn.compose import TransformedTargetRegressor
     from sklearn.preprocessing import StandardScaler
 
@@ -236,18 +237,18 @@ def _select_values_up_to(values: Sequence[int], limit: int) -> list[int]:
 
 
 # Boosting packages handle categories and missing values, so neither is encoded or imputed before.
-# All numbers of trees in a grid are computed from one fit, the one with the most trees.
+# One fit with the most trees gives the results for all smaller numbers of trees in a grid.
 # Each package uses one thread, because an executor runs fits in parallel.
 # Threads of several fits that wait for each other cost far more time than they save.
 
 TREE_COUNTS = [25, 50, 100, 200]
 LEAF_COUNTS = [7, 31]
 TREE_DEPTHS = [3, 6]
-# Half of this learning rate needs twice as many trees, with a similar result.
+# With half of this learning rate, twice as many trees would give a similar result.
 LEARNING_RATE = 0.1
-# Minimum number of rows of a leaf, which is the default of the packages.
+# A leaf has at least this number of rows, which is the default of the boosting packages.
 MIN_LEAF_ROWS = 20
-# MIN_LEAF_ROWS is reduced if a training set has fewer than this many times as many rows.
+# A training set with fewer than this number times MIN_LEAF_ROWS rows may have smaller leaves.
 MIN_LEAVES_PER_FOLD = 8
 
 
@@ -258,7 +259,7 @@ def _build_boosting(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     booster_class = (
         HistGradientBoostingClassifier if is_classification else HistGradientBoostingRegressor
     )
-    # With early stopping, the validation rows would be taken from the few rows of a fold.
+    # Early stopping would set aside some of the few rows of a fold as validation rows.
     model = booster_class(
         learning_rate=LEARNING_RATE,
         min_samples_leaf=_min_leaf_rows(data_size),
@@ -327,8 +328,8 @@ def _build_catboost(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
         if data_size.categorical_columns
         else {}
     )
-    # CatBoost makes this number of iterations per leaf for 200 trees, and others for fewer trees.
-    # A fit with fewer trees would then differ from the first trees of a longer fit.
+    # This is the number of iterations per leaf that CatBoost chooses for 200 trees.
+    # With its choice for fewer trees, a fit would differ from the first trees of a longer fit.
     leaf_iterations = 10 if data_size.n_classes == 2 else 1
     model_arguments = {
         "learning_rate": LEARNING_RATE,
@@ -343,9 +344,9 @@ def _build_catboost(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
 
 
 def _min_leaf_rows(data_size: DataSize) -> int:
-    """Return the minimum number of rows of a leaf, which is lower for small folds.
+    """Return the minimum number of rows of a leaf, which is lower for small training sets.
 
-    Trees could not split otherwise.
+    With the usual minimum, trees could not split small training sets.
     """
     return max(1, min(MIN_LEAF_ROWS, data_size.min_training_rows // MIN_LEAVES_PER_FOLD))
 

@@ -83,7 +83,7 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # The covariance is rescaled with NumPy.
+        # The covariance is rescaled with NumPy, so arrays of other libraries are not supported.
         tags.array_api_support = False
         return tags
 
@@ -124,7 +124,7 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Project rows as scikit-learn does, with the solvers "svd" and "eigen".
+        """Project rows as scikit-learn does, which supports only the solvers "svd" and "eigen".
 
         Parameters
         ----------
@@ -152,7 +152,7 @@ class LinearDiscriminant(LinearDiscriminantAnalysis):
             self.solver, self.shrinkage = saved_parameters
 
     def _fit_wide_table(self, X: Any, y: Any) -> None:
-        """Fit the shrunken model by an SVD of the rows, for more columns than rows.
+        """Fit a shrunken model to a table with more columns than rows, by an SVD of the rows.
 
         The covariance is C = (1 − s) R'R + a I with a = s tr(R'R)/p, where R holds the rows minus
         their class means, times the square root of the class prior over the class size. With the
@@ -201,7 +201,10 @@ def resolve_solver(solver: str, shrinkage: Any) -> str:
 
 
 def fits_by_row_svd(solver: str, shrinkage: Any, n_rows: int, n_columns: int) -> bool:
-    """Return True if `LinearDiscriminant` shrinks by an SVD of the rows: more columns than rows."""
+    """Return True if `LinearDiscriminant` applies shrinkage by an SVD of the rows.
+
+    This is so for tables with more columns than rows.
+    """
     is_number = isinstance(shrinkage, Real) and not isinstance(shrinkage, bool | np.bool_)
     is_share = is_number and 0 <= shrinkage <= 1
     is_wide = 0 < n_rows < n_columns
@@ -293,16 +296,22 @@ class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
 
 @cache
 def sklearn_qda_divides_by_n() -> bool:
-    """Return True if scikit-learn's QDA divides the scatter of a class by n_c, not by n_c − 1."""
+    """Return True if scikit-learn's QDA divides a class's scatter by n_c instead of n_c − 1.
+
+    n_c is the number of rows of the class.
+    """
     model = QuadraticDiscriminantAnalysis().fit([[0.0], [2.0], [0.0], [2.0]], [0, 0, 1, 1])
-    # The scaling is 1 with the divisor n_c, and 2 with n_c − 1.
+    # In this example the scaling is 1 with the divisor n_c, and 2 with n_c − 1.
     return bool(model.scalings_[0][0] < 1.5)
 
 
 @cache
 def sklearn_lda_divides_by_n(solver: str) -> bool:
-    """Return True if scikit-learn's solver divides the pooled scatter by n, not n − K."""
+    """Return True if scikit-learn's LDA divides the pooled scatter by n instead of n − K.
+
+    n is the number of rows, and K is the number of classes.
+    """
     model = LinearDiscriminantAnalysis(solver=solver)
     model.fit([[0.0], [2.0], [4.0], [6.0]], [0, 0, 1, 1])
-    # The coefficient is 4 with the divisor n, and 2 with n − K.
+    # In this example the coefficient is 4 with the divisor n, and 2 with n − K.
     return bool(model.coef_[0, 0] > 3)

@@ -25,7 +25,7 @@ RowSubset = list[Any]
 def fit_until_no_gain(
     model: Any, training_rows: RowSubset, validation_rows: RowSubset, rounds: int
 ) -> tuple[Any, int]:
-    """Fit a booster on some rows until its loss on the rows set aside no longer improves.
+    """Fit a booster on training rows until its loss on validation rows no longer improves.
 
     Return the fitted model and its number of trees. Raise ValueError if the model is no booster.
     """
@@ -84,7 +84,7 @@ def _fit_lightgbm(
     if weights is not None:
         fit_arguments |= {"sample_weight": weights, "eval_sample_weight": [validation_rows[2]]}
     with warnings.catch_warnings():
-        # LightGBM 4.7 announces eval_X and eval_y as replacements of eval_set.
+        # LightGBM 4.7 deprecates eval_set in favour of eval_X and eval_y.
         # It does not encode the labels in eval_y, however, so that eval_set is still needed.
         warnings.filterwarnings("ignore", "The argument 'eval_set' is deprecated")
         model.fit(X, y, callbacks=[early_stopping(rounds, verbose=False)], **fit_arguments)
@@ -137,12 +137,12 @@ class WrappedEstimator(MetaEstimatorMixin, BaseEstimator):
 
     @property
     def feature_names_in_(self) -> np.ndarray:
-        """Column names of the training rows, if X was a frame."""
+        """Column names of the training rows; they exist only if X was a data frame."""
         check_is_fitted(self)
         return np.asarray(self._estimator_with_input().feature_names_in_)
 
     def _estimator_with_input(self) -> Any:
-        """Return the fitted estimator that has seen X with the columns that the user passed."""
+        """Return the fitted estimator whose input was X with the columns that the user passed."""
         return self.estimator_
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
@@ -174,7 +174,7 @@ def estimator_has_method(name: str) -> Any:
 
 
 class EarlyStopping(WrappedEstimator):
-    """Booster that adds trees until rows set aside from the training rows no longer improve.
+    """Booster that adds trees until its loss on rows set aside no longer improves.
 
     The rows are set aside from the rows passed to ``fit``, so that within cross-validation they are
     training rows. No test row influences when the fit ends; a test row passed as ``eval_set`` does.
@@ -221,7 +221,7 @@ class EarlyStopping(WrappedEstimator):
     (20, True)
     """
 
-    # Copies of a row in a bootstrap sample must stay on one side of the split.
+    # Copies of a row in a bootstrap sample must all be set aside, or all be used for training.
     copies_as_groups = True
 
     def __init__(
@@ -240,7 +240,7 @@ class EarlyStopping(WrappedEstimator):
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
     ) -> EarlyStopping:
-        """Fit on most rows until the loss on the rows set aside no longer improves.
+        """Fit the booster on most rows until its loss on the rows set aside no longer improves.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class EarlyStopping(WrappedEstimator):
         return self
 
     def predict(self, X: Any) -> Any:
-        """Return the booster's predictions, with the number of trees that had the smallest loss.
+        """Return the booster's predictions, with as many trees as gave the smallest loss.
 
         Parameters
         ----------
@@ -350,7 +350,7 @@ class EarlyStopping(WrappedEstimator):
 def _mask_of_rows_set_aside(
     fraction: float, n_rows: int, labels: Any, groups: Any, random_state: np.random.RandomState
 ) -> np.ndarray:
-    """Return a boolean mask of the rows to set aside, stratified by class.
+    """Return a boolean mask of the rows to set aside for early stopping, stratified by class.
 
     The fraction refers to rows, or to whole groups if there are groups. At least one row of each
     class is left for training: a group with the last rows of a class is not set aside, whatever its
@@ -375,7 +375,7 @@ def _mask_of_rows_set_aside(
         )
         drawn_units.append(stratum_units[:n_drawn])
     set_aside_units = _removable_units(np.concatenate(drawn_units), class_counts)
-    # At least one row or group must be set aside; it is then taken from the most common class.
+    # At least one row or group must be set aside. If need be, it is one of the most common class.
     if not len(set_aside_units):
         is_most_common = stratum_of_unit == np.bincount(stratum_of_unit).argmax()
         other_units = np.flatnonzero(~is_most_common)
@@ -394,7 +394,10 @@ def _mask_of_rows_set_aside(
 
 
 def _count_classes_by_unit(unit_of_row: np.ndarray, n_units: int, labels: Any) -> np.ndarray:
-    """Count the rows of each class in each unit (row or group); one column without classes."""
+    """Count the rows of each class in each unit (a row or a group).
+
+    Without classes, the result has a single column with the number of rows.
+    """
     if labels is None:
         return np.bincount(unit_of_row)[:, None]
     classes, codes = np.unique(labels, return_inverse=True)
@@ -404,7 +407,10 @@ def _count_classes_by_unit(unit_of_row: np.ndarray, n_units: int, labels: Any) -
 
 
 def _removable_units(candidate_units: np.ndarray, class_counts: np.ndarray) -> np.ndarray:
-    """Return the rows or groups that can be set aside in turn while every class keeps a row."""
+    """Return the units (rows or groups) that can be set aside while every class keeps a row.
+
+    The units are tried one after the other, in the given order.
+    """
     remaining_counts, removable_units = class_counts.sum(axis=0), []
     for candidate_unit in candidate_units:
         if (remaining_counts > class_counts[candidate_unit]).all():

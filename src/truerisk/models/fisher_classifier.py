@@ -13,7 +13,7 @@ THRESHOLD_RULES = ("least-squares", "balanced")
 
 
 class FisherClassifier(ClassifierMixin, BaseEstimator):
-    r"""Fisher's linear discriminant as least squares on class codes, one class against the others.
+    r"""Fisher's linear discriminant: least squares on class codes, each class against the others.
 
     .. math:: (w_k, b_k) = \arg\min \sum_i \omega_i\,(t_{ik} - b_k - x_i^\top w_k)^2
 
@@ -111,8 +111,8 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
             root_weights * (X - x_mean), root_weights * (targets - target_mean), rcond=None
         )[0]
         if self.threshold == "balanced":
-            # The balanced intercept uses averages of the class means of X and of the class codes.
-            # Classes whose rows all have weight 0 are left out.
+            # The balanced intercept comes from averages over classes, of X and of the class codes.
+            # These averages omit classes whose rows all have weight 0.
             weighted_classes = [k for k in np.unique(codes) if weights[codes == k].any()]
             class_means = [
                 np.average(X[codes == k], 0, weights[codes == k]) for k in weighted_classes
@@ -124,7 +124,7 @@ class FisherClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the value of each class's regression, or of the second class if there are two.
+        """Return each class's regression value; for two classes, only that of the second class.
 
         Parameters
         ----------

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-# This number exceeds the number of errors in any data.
+# This number is larger than any possible number of errors.
 MORE_THAN_ALL_ERRORS = 2**60
 
 
@@ -83,10 +83,10 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
-        # One feature of a problem with several features predicts poorly.
+        # If a problem has several features, a classifier that uses only one predicts poorly.
         tags.classifier_tags.poor_score = True
         tags.input_tags.one_d_array = True
-        # scikit-learn's IsotonicRegression, which takes one feature, sets the same tag.
+        # IsotonicRegression of scikit-learn also takes a single feature, and sets the same tag.
         tags.input_tags.two_d_array = False
         return tags
 
@@ -164,7 +164,7 @@ class IntervalClassifier(ClassifierMixin, BaseEstimator):
         return self.labels_[interval]
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the class shares of the training rows that lie in the same interval as each row.
+        """Return for each row the class shares among the training rows in the same interval.
 
         Parameters
         ----------
@@ -207,9 +207,10 @@ def _as_column(X: Any) -> Any:
 
 
 def _intervals_with_least_errors(class_counts: np.ndarray, k: int) -> tuple[np.ndarray, int]:
-    """Find the intervals with the fewest errors: their last groups, and the first one's label.
+    """Find the intervals with the fewest training errors.
 
-    A group is a set of rows with equal x. The last group of the last interval is not returned.
+    Return the last group of each interval, and the label of the first interval. A group is a set of
+    rows with equal x. The last group of the last interval is not returned.
 
     The recursion goes from right to left. `errors_ahead[a, r − 1]` is the minimum number of errors
     in the current group and all groups to its right, if the group has label a and exactly r
@@ -234,13 +235,13 @@ def _intervals_with_least_errors(class_counts: np.ndarray, k: int) -> tuple[np.n
     last_groups_and_labels = [
         (_last_groups(keeps_label, int(label), n_changes), -int(label)) for label in first_labels
     ]
-    # Later boundaries are preferred, and then the lower label.
+    # Among equally good solutions, later boundaries are preferred, and then the lower label.
     last_groups, negated_label = max(last_groups_and_labels)
     return np.array(last_groups, dtype=np.intp), -negated_label
 
 
 def _last_groups(keeps_label: np.ndarray, label: int, n_changes: int) -> list[int]:
-    """Follow the best decisions from the left; return the groups after which the label changes."""
+    """Follow the best decisions from left to right; return the groups before a change of label."""
     last_groups = []
     for g in range(len(keeps_label) - 1):
         if not keeps_label[g, label, n_changes]:

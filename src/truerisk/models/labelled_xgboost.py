@@ -9,7 +9,7 @@ from xgboost import XGBClassifier
 
 
 class LabelledXGBClassifier(XGBClassifier):
-    """XGBClassifier that accepts labels of any kind, not only the class numbers from 0 on.
+    """XGBClassifier that accepts labels of any kind, not only the class codes 0, 1, 2, ...
 
     The labels of the training rows are numbered in sorted order, so that a class that is absent
     from them is no error either. Everything else, parameters and predictions, is that of XGBoost.
@@ -89,7 +89,7 @@ class LabelledXGBClassifier(XGBClassifier):
 
 
 def _encode_labels(labels: np.ndarray, y: Any) -> np.ndarray:
-    """Return the position of each label of y among the sorted training labels.
+    """Return the code of each label of y: its position among the sorted training labels.
 
     Raise ValueError for labels without a training row, as XGBoost does.
     """

@@ -10,7 +10,7 @@ CATEGORICAL_PARAMETER = "categorical_feature"
 
 
 class _WithCategoricalColumns:
-    """Mixin that makes `categorical_feature`, which LightGBM accepts only in ``fit``, a parameter.
+    """Mixin that adds the parameter `categorical_feature`, which LightGBM accepts only in ``fit``.
 
     In a pipeline it could not be passed to ``fit`` without further work.
     """

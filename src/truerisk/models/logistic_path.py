@@ -22,7 +22,7 @@ from truerisk.models.logistic_places import (
 from truerisk.plan.answers import class_codes_from_scores
 from truerisk.results.door import load_from_package
 
-# With at most this many classes scikit-learn never takes integer labels for numbers.
+# With at most this many classes, scikit-learn never mistakes integer labels for a continuous y.
 MAX_CLASSES_WITHOUT_CHECK = 10
 
 
@@ -184,7 +184,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         if not has_weight.any():
             raise ValueError("sample_weight is zero for every row: there is nothing to fit to.")
         self.classes_ = np.unique(y[has_weight])
-        # Labels of other types were checked in `_validate`.
+        # `_validate` has already checked labels that are neither integers nor booleans.
         if len(self.classes_) > MAX_CLASSES_WITHOUT_CHECK and y.dtype.kind in "biu":
             check_classification_targets(y)
         if len(self.classes_) < 2:
@@ -307,7 +307,7 @@ class LogisticPath(ClassifierMixin, BaseEstimator):
         return load_from_package("coefficient-path")(self, ax=ax, **options)
 
     def _validate(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
-        """Check X and y as scikit-learn does; integer labels need fewer checks."""
+        """Check X and y as scikit-learn does, with fewer checks for integer labels."""
         validation_options = {"accept_sparse": "csc", "dtype": np.float64, "order": "F"}
         if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype.kind in "biu":
             X = validate_data(self, X, **validation_options)

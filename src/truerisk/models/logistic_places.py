@@ -29,9 +29,10 @@ DEFAULT_LEAST_RATIO, DEFAULT_LEAST_RATIO_WIDE = 1e-4, 1e-2
 
 @frozen(eq=False)
 class PathSolutions:
-    """The path of LogisticPath, and its solution (coefficients, intercepts) for each value of `at`.
+    """Solutions of LogisticPath: the whole path, and the solution for each value of `at`.
 
-    The path has f score functions and p features: coefficients (f, p) and intercepts (f,).
+    A solution consists of coefficients and intercepts. The path has f score functions and p
+    features: coefficients (f, p) and intercepts (f,).
 
     `warning` is a message if `max_iter` was insufficient for some penalty, otherwise None.
     """
@@ -53,7 +54,7 @@ def solve_path(
     n_classes: int,
     rows: np.ndarray | None = None,
 ) -> PathSolutions:
-    """Fit the path of LogisticPath with these parameters, and find the solution for every `at`.
+    """Fit the path of LogisticPath, and find the solution for every value of `at`.
 
     `setting` maps parameter names to values. `rows`, if given, are the rows of X in the fit, to
     which `codes` and `weights` belong. The solution for a λ that is not on the path starts from the
@@ -108,7 +109,7 @@ def solve_path(
 
 
 def position_on_path(at_value: float, lambdas: np.ndarray) -> int | None:
-    """Return the position on the path that `at_value` names; None for a λ that is not on it.
+    """Return the position on the path that `at_value` stands for; None for a λ not on the path.
 
     >>> position_on_path(-1, np.array([2.0, 1.0])), position_on_path(2.0, np.array([2.0, 1.0]))
     (1, 0)
@@ -176,7 +177,7 @@ def check_path_parameters(setting: Mapping[str, Any]) -> None:
 
 
 def _is_lambda(at_value: Any) -> bool:
-    # A grid has many integers, for which the checks of abstract types below would be slow.
+    # Integers are tested first: a grid has many, and the checks of abstract types below are slow.
     if type(at_value) is int:
         return False
     if not isinstance(at_value, Real) or isinstance(at_value, Integral):
@@ -189,7 +190,7 @@ def _is_lambda(at_value: Any) -> bool:
 def _solution_positions(
     at_values: Sequence[Any], lambdas: np.ndarray, n_path_lambdas: int
 ) -> np.ndarray:
-    """Return for every `at` the position of its solution among all solutions.
+    """Return for every value of `at` the position of its solution in the list of all solutions.
 
     Solutions on the path come first, then those for a λ that is not on the path.
     """
@@ -198,7 +199,7 @@ def _solution_positions(
         for at_value in at_values
         if type(at_value) is int and -n_path_lambdas <= at_value < n_path_lambdas
     ]
-    # If every `at` is a position, as in most grids, all of them are looked up together.
+    # In most grids every `at` is a position on the path, so that all are looked up together.
     if len(int_positions) == len(at_values):
         return np.array(int_positions) % n_path_lambdas
     return np.array(
@@ -223,7 +224,7 @@ def _solution_position(at_value: float | None, lambdas: np.ndarray, n_path_lambd
         if len(extra_positions):
             return n_path_lambdas + int(extra_positions[0])
     path_position = position_on_path(at_value, lambdas[:n_path_lambdas])
-    # Every λ is either on the path or was solved in addition.
+    # Every λ is on the path, or has a solution of its own, which was computed in addition.
     assert path_position is not None
     return path_position
 

@@ -70,7 +70,7 @@ class Memoriser(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the largest label that a row has in the training set, or else the first class.
+        """Predict the label of equal training rows (the largest of several), or the first class.
 
         Parameters
         ----------

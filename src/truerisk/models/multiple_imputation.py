@@ -112,7 +112,7 @@ class MultipleImputation(WrappedEstimator):
         return self
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class with the largest mean score; for a regression the mean predicted value.
+        """Predict the class with the largest mean score; for a regression, predict the mean value.
 
         Parameters
         ----------
@@ -170,9 +170,12 @@ class MultipleImputation(WrappedEstimator):
         return self._average_predictions("decision_function", X)
 
     def _average_predictions(self, method: str, X: Any) -> np.ndarray:
-        """Average a method's results over the learners, each on rows filled by its own imputer."""
+        """Average the results of a method, such as `predict_proba`, over the learners.
+
+        Each learner gets the rows with missing values filled by its own imputer.
+        """
         check_is_fitted(self)
-        # A copy of the imputer draws, so that the same rows always get the same imputed values.
+        # A copy of each imputer draws the values, so that equal rows always get equal values.
         imputers_and_models = zip(self.imputers_, self.estimators_, strict=True)
         predictions = [
             getattr(model, method)(deepcopy(imputer).transform(X))

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 WIDTH_CRITERIA = ("lissack-fu", "maximum-likelihood")
 N_CANDIDATE_WIDTHS = 48
 GOLDEN_RATIO = (5**0.5 - 1) / 2
-# This is the relative precision of an optimised width.
+# An optimised width has this relative precision.
 WIDTH_TOLERANCE = 1e-4
 MAX_ROUNDS = 20
 
@@ -55,7 +55,7 @@ class KernelSums:
 
     @classmethod
     def from_training_rows(cls, rows: np.ndarray, sizes: np.ndarray, kernel: str) -> KernelSums:
-        """Return the kernel sums at the training rows, each without the row itself.
+        """Return the kernel sums at the training rows, where each sum omits the row itself.
 
         The kernel matrix has no diagonal, so that all results are leave-one-out results.
         """
@@ -75,9 +75,10 @@ class KernelSums:
         return np.minimum.reduceat(self.squared_distances, first_columns, axis=1)
 
     def log_kernel_sums(self, widths: np.ndarray) -> np.ndarray:
-        """Return log(h^−d Σ K) for each row and class, with width h, d features and kernel K.
+        """Return the logarithm of the kernel sum of each class at each row.
 
-        It is −inf if the kernel is 0 at all training rows of the class.
+        The sum is h^−d Σ K, with width h, d features and kernel K. The logarithm is −inf if the
+        kernel is 0 at all training rows of the class.
         """
         return np.column_stack(
             [
@@ -115,7 +116,7 @@ class KernelSums:
         return log_posteriors
 
     def log_densities(self, widths: np.ndarray) -> np.ndarray:
-        """Return the leave-one-out log density of each row under its own class, up to a constant.
+        """Return each row's leave-one-out log density under its own class, up to a constant.
 
         The only row of a class has no such density, and its entry is 0.
         """
@@ -128,7 +129,7 @@ class KernelSums:
         )
 
     def _log_kernel_sum(self, class_code: int, width: float) -> np.ndarray:
-        # Often the width of only one class has changed since the last call.
+        # Often only one class has a new width since the last call, so earlier results are kept.
         if self._latest.get(class_code, (None, None))[0] != width:
             first_column = int(self.class_sizes[:class_code].sum())
             log_kernels = self.kernel(
@@ -154,7 +155,7 @@ class KernelSums:
 def choose_widths(
     criterion_name: str, kernel_sums: KernelSums, priors: np.ndarray | None, per_class: bool
 ) -> np.ndarray:
-    """Return the width of each class that maximises the criterion called `criterion_name`."""
+    """Choose a width for each class so that the criterion called `criterion_name` is largest."""
     if criterion_name not in WIDTH_CRITERIA:
         raise ValueError(
             f"width={criterion_name!r} is unknown; use a number, {' or '.join(WIDTH_CRITERIA)}."
@@ -211,7 +212,7 @@ def _criterion_of_common_width(criterion: Criterion, n_classes: int) -> Callable
 def _optimise_one_by_one(
     criterion: Criterion, widths: np.ndarray, candidate_widths: np.ndarray
 ) -> np.ndarray:
-    """Maximise the criterion over one width at a time, until no width changes."""
+    """Maximise the criterion over the width of one class at a time, until no width changes."""
     for _ in range(MAX_ROUNDS):
         previous_widths = widths.copy()
         for c in range(len(widths)):
@@ -237,9 +238,9 @@ def _candidate_widths(squared_distances: np.ndarray) -> np.ndarray:
 
 
 def _best_width(criterion: Callable[[float], float], candidate_widths: np.ndarray) -> float:
-    """Return the width with the largest criterion: the best of the grid, then refined.
+    """Return the width with the largest criterion.
 
-    The refinement is a golden-section search between the neighbours on the grid.
+    The best width on a grid is refined by a golden-section search between its neighbours.
     """
     values = [criterion(float(width)) for width in candidate_widths]
     best_index = int(np.argmax(values))
@@ -431,7 +432,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         return np.concatenate(posterior_blocks)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Predict the class with the largest posterior probability, or the first of several.
+        """Predict the class with the largest posterior probability; ties go to the first class.
 
         Parameters
         ----------
@@ -447,7 +448,7 @@ class ParzenClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_[best_codes]
 
     def leave_one_out_proba(self) -> np.ndarray:
-        """Return class probabilities of each training row from all other training rows.
+        """Return each training row's class probabilities, computed from all other training rows.
 
         They equal the probabilities from a refit without the row, with the same widths. If the
         priors are class shares, the shares are computed without the row, too. A class whose only

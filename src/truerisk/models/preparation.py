@@ -23,7 +23,9 @@ UNSEEN_CODE, MISSING_CODE = -1, -2
 def prepare(
     numeric: Sequence[int], text: Sequence[int], *, scale: bool, missing: bool = False
 ) -> Any:
-    """Return a transformer of numeric and text columns, or "passthrough" if there is nothing to do.
+    """Return a transformer of numeric and text columns.
+
+    If there is nothing to do, the transformer is "passthrough".
 
     In numeric columns missing cells are replaced by the median of the training rows, then (`scale`)
     the columns get mean 0 and standard deviation 1. Text columns (codes of their categories,
@@ -118,7 +120,7 @@ def _number_transformer(*, scale: bool, has_missing_cells: bool) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    # A numeric column without a value in the training rows becomes 0; no column disappears.
+    # A numeric column that is empty in the training rows becomes 0, instead of being dropped.
     imputers = (
         [SimpleImputer(strategy="median", keep_empty_features=True)] if has_missing_cells else []
     )

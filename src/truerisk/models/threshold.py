@@ -188,7 +188,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
         return self.classes_[(differences > 0).astype(np.intp)]
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the difference of each score and the threshold, positive for class `classes_[1]`.
+        """Return each score minus the threshold, with the sign that is positive for `classes_[1]`.
 
         The differences order rows as the scores of the classifier do.
 
@@ -217,7 +217,10 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
         return differences if self._positive_code else -differences
 
     def _required_rate(self) -> dict[str, float]:
-        """Return the required rate by name, or {}; raise ValueError if a cost is given, too."""
+        """Return a dict with the required rate by its name; it is empty if no rate is required.
+
+        Raise ValueError if a cost is given as well.
+        """
         required_rate = {
             name: getattr(self, name) for name in RATE_NAMES if getattr(self, name) is not None
         }
@@ -236,7 +239,7 @@ class ThresholdClassifier(ClassifierMixin, WrappedEstimator):
         return predictions if self._positive_code == 1 else -predictions
 
     def _route_fit_params(self, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """Return the fit parameters to pass to the inner classifier, under the names it knows."""
+        """Return the fit parameters for the inner classifier, under the names that it expects."""
         if not get_config()["enable_metadata_routing"] or not fit_params:
             return fit_params
         return dict(process_routing(self, "fit", **fit_params).estimator.fit)

@@ -132,7 +132,7 @@ class Answers:
 
     @property
     def made(self) -> np.ndarray:
-        """Boolean array `(n_candidates, n_fits)` of the fits that were requested and made."""
+        """Boolean array `(n_candidates, n_fits)`: True where a fit was requested and made."""
         return ~np.isnan(self.fit_seconds)
 
     def for_question(self, question: int) -> np.ndarray:
@@ -154,7 +154,7 @@ class Answers:
         return self.values[:, offsets[question] : offsets[question + 1]]
 
     def select(self, questions: np.ndarray) -> Answers:
-        """Return the predictions for some test sets (questions) of the plan only.
+        """Return the predictions for the given test sets (questions) only.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Answers:
         )
 
     def part(self, needed: np.ndarray) -> Answers:
-        """Return only the predictions of candidate c in those fits f where `needed[c, f]` is true.
+        """Return the predictions, keeping those of candidate c in fit f if `needed[c, f]` is true.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Answers:
         )
 
     def picked(self, chosen: np.ndarray) -> Answers:
-        """Return the predictions of one candidate per test set, with a single row.
+        """Return the predictions of one candidate per test set, as if they came from one candidate.
 
         Test set q gets the predictions of candidate `chosen[q]`. Seconds and failures are reduced
         to those of the chosen candidates; the fits remain those of the whole plan.
@@ -263,7 +263,7 @@ class Answers:
 
 
 class Ask(Protocol):
-    """Function that a method calls for predictions, without knowing the learner or the engine."""
+    """Function by which a method requests predictions from a learner and engine unknown to it."""
 
     def __call__(
         self,
@@ -274,22 +274,24 @@ class Ask(Protocol):
         requested: np.ndarray | None = None,
         number: int | None = None,
     ) -> Answers:
-        """Return the predictions of all candidates, or in fit f of candidate `only[f]` alone.
+        """Return the predictions of all candidates for a plan, or of one candidate per fit.
 
-        With `only`, the predictions have a single row. With `extras=False` only the predictions
-        that the loss needs are returned, and none for further scores. With `requested`, candidate c
-        is fitted in fit f only where `requested[c, f]`. A plan that is run in several calls counts
-        as one pass, and each call gives the same `number`: the fits then draw the same random
-        numbers as if the plan were run in one call.
+        With `only`, fit f is made for candidate `only[f]` alone, and the predictions have a single
+        row. With `extras=False` only the predictions that the loss needs are returned, and none for
+        further scores. With `requested`, candidate c is fitted in fit f only where
+        `requested[c, f]`. A plan that is run in several calls counts as one pass, and each call
+        gives the same `number`: the fits then draw the same random numbers as if the plan were run
+        in one call.
         """
         ...
 
 
 def class_codes_from_scores(scores: np.ndarray) -> np.ndarray:
-    """Return the class codes that scores predict; the last axis holds one score, or one per class.
+    """Return the class codes that scores predict.
 
-    Scores within 1e-10 of each other are equal, and the first of their classes is predicted, so
-    that an exact tie does not depend on the order of summation.
+    The last axis holds one score, or one score per class. Scores within 1e-10 of each other are
+    equal, and the first of their classes is predicted, so that an exact tie does not depend on the
+    order of summation.
     """
     if scores.shape[-1] == 1:
         return (scores[..., 0] > TIE_TOLERANCE).astype(np.int64)
@@ -317,7 +319,7 @@ def add_further_predictions(
 
 
 def merge_runs(runs: Sequence[Answers]) -> Answers:
-    """Join the predictions of several runs of one plan, each of which made other fits."""
+    """Join the predictions of several runs of one plan, which made different fits."""
     first_run = runs[0]
     if len(runs) == 1:
         return first_run
@@ -372,7 +374,7 @@ def _join(
     failures: Sequence[Failure],
     **joined_fields: Any,
 ) -> Answers:
-    """Return the first of several `Answers` with joined fields; `join` joins their `also` too."""
+    """Join several `Answers` of one plan; `join` joins the further predictions in their `also`."""
     return replace(
         answers_list[0],
         failures=tuple(sorted(failures, key=lambda failure: (failure.fit, failure.candidate))),

@@ -9,7 +9,7 @@ import numpy as np
 
 from truerisk.core.frozen import frozen
 
-ALL = -1  # This base of a row set stands for all rows.
+ALL = -1  # As the base of a row set, this number stands for all rows.
 
 
 @frozen(eq=False)
@@ -37,9 +37,10 @@ class Blocks:
 
 @frozen(eq=False)
 class RowSets:
-    """Row sets: set s holds the rows of block `base[s]`, or ALL rows, minus some other blocks.
+    """Sets of rows, each given as a base minus some blocks.
 
-    The blocks that are removed from set s are `minus[offsets[s]:offsets[s + 1]]`.
+    The base of set s is the block `base[s]`, or ALL rows. The blocks that are removed from set s
+    are `minus[offsets[s]:offsets[s + 1]]`.
     """
 
     base: np.ndarray
@@ -67,7 +68,7 @@ class RowSets:
 
     @classmethod
     def from_arrays(cls, array: Mapping[str, np.ndarray], name: str) -> RowSets:
-        """Return the row sets that a stored plan holds under this name."""
+        """Build row sets from the arrays of a stored plan, which are named after `name`."""
         base, minus = array[f"{name}.base"].astype(np.int32), array[f"{name}.minus"]
         return cls(base, minus.astype(np.int32), array[f"{name}.offsets"].astype(np.int64))
 
@@ -86,7 +87,11 @@ def offsets_from_lengths(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
 
 
 def select_lists(offsets: np.ndarray, list_numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Select some concatenated lists; return their new offsets and their elements' positions."""
+    """Select some of several concatenated lists.
+
+    Return the offsets of the selected lists, and the positions of their elements among all
+    elements.
+    """
     lengths = np.diff(offsets)[list_numbers]
     new_offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     element_positions = np.repeat(
@@ -120,7 +125,7 @@ def count_removed_rows(
 
 
 def is_in_block(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return a mask of the `rows` that are in `block`, whose rows ascend."""
+    """Return a mask of the `rows` that are in `block`; the rows of the block must ascend."""
     if not len(block):
         return np.zeros(len(rows), dtype=bool)
     block_positions = np.minimum(np.searchsorted(block, rows), len(block) - 1)
@@ -130,7 +135,7 @@ def is_in_block(block: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def find_positions(
     searched_numbers: np.ndarray | None, retained_numbers: np.ndarray
 ) -> np.ndarray | None:
-    """Return the positions of the searched numbers in `retained_numbers`, or None without any."""
+    """Return where `retained_numbers` contains searched numbers, or None if it contains none."""
     if searched_numbers is None:
         return None
     found_positions = np.flatnonzero(np.isin(retained_numbers, searched_numbers)).astype(np.int32)

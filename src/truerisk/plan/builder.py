@@ -20,7 +20,7 @@ from truerisk.plan.plan import EXTRA_REQUEST_TYPES, Plan
 if TYPE_CHECKING:
     from truerisk.plan.extra import Extra
 
-# This is a pair of a base block (or ALL) and the blocks that are removed from it.
+# A row set is a pair: a base block (or ALL), and the blocks that are removed from this base.
 RowSet = tuple[int, tuple[int, ...]]
 
 
@@ -57,7 +57,7 @@ class PlanBuilder:
         self._questions: list[tuple[int, RowSet, str, int, int, int]] = []
 
     def block(self, rows: np.ndarray) -> int:
-        """Return the number of the block with these row numbers, adding it if it is new.
+        """Return the number of the block that has these row numbers; add the block if it is new.
 
         Repeated rows become counts.
 
@@ -107,7 +107,7 @@ class PlanBuilder:
         unit: int = -1,
         flips: Iterable[tuple[int, int]] = (),
     ) -> None:
-        """Add a test set: predict the rows `test` with the model trained on `train`.
+        """Add a test set: the model trained on the rows `train` predicts the rows `test`.
 
         Parameters
         ----------
@@ -131,7 +131,7 @@ class PlanBuilder:
         self._questions.append((fit, _sort_row_set(test), part, repeat, fold, unit))
 
     def build(self, extra: Extra | None = None) -> Plan:
-        """Return the finished plan, with requests for more than predictions in `extra`.
+        """Return the finished plan; `extra` can request results other than predictions.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ def plan_from_splits(n_rows: int, splits: Sequence[tuple[np.ndarray, np.ndarray]
 
 
 def plan_leave_one_fold_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
-    """Plan leave-one-fold-out fits for every partition, given as one label per row.
+    """Plan leave-one-fold-out fits for several partitions, each given as one label per row.
 
     For each label, the fit is trained on all rows without this label and tested on the rows with
     it.
@@ -255,7 +255,7 @@ def sort_rows_by_label(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def add_training_row_test_sets(plan: Plan) -> Plan:
-    """Return the plan with an additional test set for each test set: the training rows of its fit.
+    """Return the plan with a further test set for each test set: the training rows of its fit.
 
     The additional test sets follow the others, in the same order.
     """
@@ -302,7 +302,7 @@ def _encode_row_sets(row_sets: Sequence[RowSet]) -> RowSets:
 
 
 def merge_equal_fits(plan: Plan) -> Plan:
-    """Return the plan with equal training sets fitted only once.
+    """Return the plan with a single fit for all training sets that are equal.
 
     Equal training sets are identified by 64-bit keys of their content.
     """
@@ -310,8 +310,8 @@ def merge_equal_fits(plan: Plan) -> Plan:
     row_keys = splitmix64(np.arange(plan.n_rows, dtype=np.uint64) + np.uint64(1))
     if blocks.counts is None:
         row_hashes = splitmix64(row_keys + np.uint64(1))[blocks.rows]
-    # The keys of rows and their counts are added before they are mixed.
-    # If they were multiplied, two copies of row 0 would have the same key as row 1.
+    # Each row's key and count are added before they are hashed.
+    # With a product, two copies of row 0 would have the same key as row 1.
     else:
         row_hashes = splitmix64(row_keys[blocks.rows] + blocks.counts.astype(np.uint64))
     cumulative_row_hashes = np.concatenate([[np.uint64(0)], np.cumsum(row_hashes)])

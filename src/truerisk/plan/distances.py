@@ -17,7 +17,7 @@ It returns the mask of the rows that leak.
 
 
 def distances_to_training_rows(plan: Plan, coordinates: np.ndarray) -> np.ndarray:
-    """Return, for each test row of a plan, the distance to the nearest training row of its fit.
+    """Return the distance from each test row of a plan to the nearest training row of its fit.
 
     The distance is NaN if the row itself is a training row, if training sets are drawn at random,
     or if there are no training rows.
@@ -73,7 +73,7 @@ def _neighbour_tree(coordinates: np.ndarray) -> Any:
 
 
 def make_leak_finder(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
-    """Return a function that finds the test rows whose nearest row was in the training set."""
+    """Return a function that finds test rows whose nearest other row was in the training set."""
     tree, nearest_distances = _neighbour_tree(coordinates), distances_to_nearest_row(coordinates)
 
     def mark_leaks(test_set: int, test_rows: np.ndarray, is_training_row: np.ndarray) -> np.ndarray:
@@ -85,7 +85,7 @@ def make_leak_finder(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
 
 
 def distance_note(plan: Plan, coordinates: np.ndarray) -> tuple[str, ...]:
-    """Return a note on the distances from the training rows for which the risk holds."""
+    """Return a note on how far test rows are from training rows: the risk holds for such rows."""
     distances = distances_to_training_rows(plan, coordinates)
     finite_distances = distances[np.isfinite(distances)]
     if not len(finite_distances):

@@ -14,16 +14,16 @@ import numpy as np
 
 
 class _ExtraField:
-    """Base class of the `extra` field of a plan, of its answers and of a task."""
+    """Base class of the objects in the field `extra` of a plan, of its answers or of a task."""
 
     @classmethod
     def from_holder(cls, holder: Any) -> Self | None:
-        """Return the `extra` field of a plan, answers or task if it is of this type, else None."""
+        """Return the `extra` field of a plan, answers or task, or None if it has another type."""
         return holder.extra if isinstance(holder.extra, cls) else None
 
 
 class Extra(_ExtraField, ABC):
-    """Requests of a plan other than predictions for its rows.
+    """Requests of a plan for results other than predictions of its rows.
 
     If `draws_training_sets` is true, the training sets are drawn at random, and expected losses are
     requested.
@@ -34,7 +34,7 @@ class Extra(_ExtraField, ABC):
     @property
     @abstractmethod
     def needs(self) -> Mapping[str, str]:
-        """Capabilities that an engine needs, each with the reason to refuse if it is lacking."""
+        """Capabilities that an engine needs, each with the reason why it is refused otherwise."""
 
     @abstractmethod
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Extra | None:
@@ -42,7 +42,7 @@ class Extra(_ExtraField, ABC):
 
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays of the requests by the names under which `from_arrays` finds them."""
+        """Return all arrays of the requests by name, in the form that `from_arrays` reads."""
 
     @classmethod
     @abstractmethod
@@ -51,18 +51,21 @@ class Extra(_ExtraField, ABC):
 
     @abstractmethod
     def shift_numbers(self, n_fits: int, n_questions: int) -> Self:
-        """Return the requests with numbers shifted by the fits and test sets of preceding plans."""
+        """Shift the numbers of fits and test sets by those of the plans that come before."""
 
     @abstractmethod
     def join(self, others: Sequence[Self]) -> Self:
-        """Return these requests joined with those of further plans, whose numbers follow."""
+        """Join these requests with the requests of further plans, whose numbers follow these."""
 
     def map_to_rows(self, rows: np.ndarray) -> Extra:
-        """Return the requests for a plan drawn on these rows, or raise Refusal if impossible."""
+        """Return the requests for a plan that was made for `rows`, in the numbers of all rows.
+
+        Raise Refusal if this is impossible.
+        """
         return self
 
     def fit_keys(self, n_fits: int) -> np.ndarray | None:
-        """Return keys of fits that differ although their training sets are equal, or None."""
+        """Return keys of fits that tell apart different fits with equal training sets, or None."""
         return None
 
     def train_sizes(self, sizes: np.ndarray) -> np.ndarray:
@@ -70,10 +73,9 @@ class Extra(_ExtraField, ABC):
         return sizes
 
     def is_row_left_out(self, fit: np.ndarray) -> np.ndarray:
-        """Return a mask of the test sets whose rows are predicted by models made without them.
+        """Return a mask of the test sets in which each row is predicted by a model made without it.
 
-        Each row of such a test set is predicted by a model made without this row. `fit` holds the
-        fit of each test set.
+        `fit` holds the fit of each test set.
         """
         return np.zeros(len(fit), dtype=bool)
 
@@ -82,13 +84,14 @@ class Extra(_ExtraField, ABC):
         return labels
 
     def moved_points(self, X: Any, question: int, rows: np.ndarray) -> Any:
-        """Return the points that a test set predicts, given the rows near which they lie."""
+        """Return the points that are predicted in a test set, given the rows near these points."""
         return X
 
     def positions_in_test_set(self, plan: Any, question: int) -> np.ndarray | None:
-        """Return, for each training row, its position in a test set of the fit's own training rows.
+        """Return the position of each training row in a test set of these rows, or None.
 
-        Return None if the test set does not consist of these rows, each predicted without itself.
+        The result is None unless the test set consists of its fit's training rows, each predicted
+        without itself.
         """
         return None
 
@@ -102,10 +105,10 @@ class ExtraCollector(_ExtraField, ABC):
 
     @abstractmethod
     def store_results(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
-        """Store the results of a candidate's model in a fit, in row `line` of the result arrays."""
+        """Store the results of a candidate's model in a fit as row `line` of the result arrays."""
 
     def correct(self, fit: int, line: int, facts: Mapping[str, Any]) -> None:
-        """Replace results that an engine computed by those of the fitted model itself."""
+        """Replace an engine's results by the results of the fitted model itself."""
         self.store_results(fit, line, facts)
 
     @abstractmethod
@@ -118,7 +121,7 @@ class ExtraAnswers(_ExtraField, ABC):
 
     @abstractmethod
     def select(self, plan: Any, questions: np.ndarray) -> ExtraAnswers | None:
-        """Return the results for some test sets of the plan only, or None if there are none."""
+        """Return the results for the given test sets only, or None if there are no results."""
 
     @abstractmethod
     def join(self, others: Sequence[tuple[int, Any]]) -> ExtraAnswers:
@@ -129,7 +132,10 @@ class ExtraAnswers(_ExtraField, ABC):
 
 
 def concatenate_non_none(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
-    """Concatenate the arrays that are not None, in the type of the first; return None if none."""
+    """Concatenate the arrays that are not None; return None if all of them are None.
+
+    The result has the type of the first array.
+    """
     present_arrays = [array for array in arrays if array is not None]
     return (
         np.concatenate(present_arrays).astype(present_arrays[0].dtype) if present_arrays else None

@@ -25,12 +25,13 @@ It returns the mask of the rows that leak.
 
 
 def find_leaks(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
-    """Find the test rows whose models saw too much, ascending, in one pass over a plan.
+    """Find the leaks of a plan: test rows whose models saw rows that are too closely related.
 
-    The model saw another row of their group ("groups"), an exact copy of their row of X ("copies"),
-    a row of the same or of a later time ("late"), or the row nearest to them ("near"). With "near"
-    the result also holds "apart", the test rows that their model did not see. Only the given
-    `kinds` are searched.
+    The model of such a test row saw another row of its group ("groups"), an exact copy of its row
+    of X ("copies"), a row of the same or of a later time ("late"), or the row nearest to it
+    ("near"). With "near" the result also holds "apart", the test rows that their model did not see.
+    Only the given `kinds` are searched. All rows are ascending, and are found in one pass over the
+    plan.
 
     A model that saw the row itself predicts it on purpose (for instance in the apparent part of
     .632+), and no other row could tell it more, so such rows are not counted. The cost is
@@ -66,7 +67,7 @@ def _make_key_finder(plan: Plan, row_keys: np.ndarray) -> LeakFinder:
     n_rows_by_key = np.bincount(row_keys)
 
     def mark_leaks(test_set: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
-        # A row that was removed from the model does not count as another row with its key.
+        # A row that was removed from the model is not another row with the same key.
         is_row_left_out = plan.without_row[test_set]
         if is_seen.all() and not is_row_left_out:
             return ~is_seen
@@ -96,7 +97,7 @@ def _make_time_finder(plan: Plan, row_times: np.ndarray) -> LeakFinder:
 
 
 def _make_nearest_row_finder(plan: Plan, coordinates: np.ndarray) -> LeakFinder:
-    """Return a function that finds test rows whose model saw the row nearest to them."""
+    """Return a function that finds test rows whose nearest row was seen by the model."""
     check_present("truerisk.plan.distances")
     from truerisk.plan.distances import make_leak_finder
 
@@ -170,7 +171,7 @@ TIME_ORDER_REASON = (
 
 
 def find_split_order(plan: Plan) -> Literal["of rows", "of splits"] | None:
-    """Return the order of the splits if each model is tested on rows after its training rows.
+    """Return how the splits respect the order of time, or None if they do not respect it.
 
     "of rows": several models each see only rows above, or each only rows below, the rows that they
     test, so that the rows are in the order of time or in reverse order. "of splits": in whatever
@@ -198,14 +199,14 @@ def find_split_order(plan: Plan) -> Literal["of rows", "of splits"] | None:
             break
     else:
         return "of rows"
-    # saw_test_set[i][j] is True if the model of test set i saw rows of test set j.
+    # training_overlaps[i][j] is True if the model of test set i was trained on rows of test set j.
     training_overlaps: list[np.ndarray] = []
     for test_set in test_sets:
         is_training_row = np.zeros(plan.n_rows, dtype=bool)
         is_training_row[plan.train_rows(int(plan.fit[test_set]))[0]] = True
         training_overlaps.append(np.logical_or.reduceat(is_training_row[rows], test_starts[:-1]))
         for earlier_test_set in range(test_set + 1):
-            # If both are the same test set, the model is tested on its own training rows.
+            # If both numbers are the same, the model is tested on its own training rows.
             if (
                 training_overlaps[test_set][earlier_test_set]
                 and training_overlaps[earlier_test_set][test_set]

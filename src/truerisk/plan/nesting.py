@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
 
 def nest_plans(outer_plan: Plan, inner_plans: Sequence[Plan]) -> Plan:
-    """Join an outer plan with a plan `inner_plans[f]` in the training set of each outer fit f.
+    """Join an outer plan with inner plans, one for the training set of each outer fit.
 
-    The test sets of the outer plan are the part "outer", all other test sets the part "inner".
+    The plan `inner_plans[f]` belongs to outer fit f. The test sets of the outer plan are the part
+    "outer", all other test sets the part "inner".
 
     `inner_plans[f]` was drawn on the distinct training rows of outer fit f, in ascending order. An
     inner training set "all rows but block b" becomes "the training set of the outer fit but block
@@ -42,7 +43,7 @@ def nest_plans(outer_plan: Plan, inner_plans: Sequence[Plan]) -> Plan:
 
 
 def _plan_on_all_rows(outer_plan: Plan, outer_fit: int, inner_plan: Plan) -> Plan:
-    """Rewrite a plan on the training rows of an outer fit as a plan on all rows.
+    """Rewrite an inner plan, made for the training rows of an outer fit, as a plan on all rows.
 
     Its blocks follow those of the outer plan.
     """
@@ -78,7 +79,7 @@ def _plan_on_all_rows(outer_plan: Plan, outer_fit: int, inner_plan: Plan) -> Pla
 def _shift_row_sets(
     row_sets: RowSets, base_block: int, removed_blocks: np.ndarray, block_shift: int
 ) -> RowSets:
-    """Shift the block numbers of row sets, and replace the base "all rows".
+    """Shift the block numbers of row sets, and replace the base ALL by blocks.
 
     The base "all rows" becomes `base_block` minus the blocks in `removed_blocks`.
     """
@@ -107,7 +108,10 @@ def _shift_row_sets(
 
 
 def _join_plans(plans: Sequence[Plan]) -> Plan:
-    """Join plans that share the blocks of the first plan; append the other blocks of each plan."""
+    """Join plans that share the blocks of the first plan.
+
+    The other blocks of each plan are appended.
+    """
     first_plan = plans[0]
     n_shared_blocks = len(first_plan.blocks)
     block_pools, train_sets, test_sets, fit_arrays, n_fits = (
@@ -154,7 +158,7 @@ def _join_plans(plans: Sequence[Plan]) -> Plan:
 
 
 def _shift_block_numbers(row_sets: RowSets, n_shared_blocks: int, block_shift: int) -> RowSets:
-    """Add `block_shift` to the block numbers of row sets, from the number `n_shared_blocks` on."""
+    """Add `block_shift` to those block numbers of row sets that are at least `n_shared_blocks`."""
     base_blocks = np.where(
         row_sets.base >= n_shared_blocks, row_sets.base + block_shift, row_sets.base
     ).astype(np.int32)
@@ -197,7 +201,10 @@ def _join_counts(pools: Sequence[Blocks]) -> np.ndarray | None:
 
 
 def _join_extras(requests: Sequence[Extra | None]) -> Extra | None:
-    """Join the requests of several plans besides predictions, which must be of the same type."""
+    """Join the requests of several plans for results other than predictions.
+
+    All requests must be of the same type.
+    """
     present_requests = [one_request for one_request in requests if one_request is not None]
     if len({type(one_request) for one_request in present_requests}) > 1:
         raise Refusal("outer and inner splits ask for different things besides answers about rows.")

@@ -17,8 +17,9 @@ from truerisk.plan.plan import Plan
 
 
 def add_pair_fits(fold_plan: Plan) -> Plan:
-    """Add the fits that leave out two folds, as part "inner", to a K-fold plan, as part "outer".
+    """Add the fits that leave out two folds to a K-fold plan.
 
+    The added fits form the part "inner", and the fits of the K-fold plan form the part "outer".
     `fold_plan` leaves out every fold of some partitions of the rows. Unit q is test set q of
     `fold_plan`. In the part "inner", the fits of unit q lack its fold and another fold, and are
     tested on the rows of that other fold. The array `fold` holds the number of that other fold's
@@ -42,7 +43,7 @@ def add_pair_fits(fold_plan: Plan) -> Plan:
     for fold_test_sets in find_partitions(fold_plan):
         n_folds = len(fold_test_sets)
         first_indices, second_indices = np.triu_indices(n_folds, 1)
-        # pair_fit[i, j] is the fit that lacks folds i and j.
+        # fit_of_pair[i, j] is the fit that leaves out folds i and j.
         fit_of_pair = np.zeros((n_folds, n_folds), dtype=np.int64)
         fit_of_pair[first_indices, second_indices] = fit_of_pair[second_indices, first_indices] = (
             n_fits + np.arange(len(first_indices))
@@ -90,7 +91,7 @@ def add_pair_fits(fold_plan: Plan) -> Plan:
 
 
 def find_partitions(fold_plan: Plan) -> list[np.ndarray]:
-    """Return the test sets of each partition of the rows; raise Refusal if there are none."""
+    """Return the test sets of each partition of the rows; raise Refusal without a partition."""
     if not _leaves_blocks_out(fold_plan):
         raise Refusal("a model does not train on all the rows that its fold leaves")
     partitions, first_test_set = [], 0
@@ -118,7 +119,7 @@ def find_partitions(fold_plan: Plan) -> list[np.ndarray]:
 
 
 def _leaves_blocks_out(fold_plan: Plan) -> bool:
-    """Return True if every model trains on all rows but one block and is tested on that block."""
+    """Return True if every model leaves out exactly one block, and is tested on this block."""
     has_plain_fits = not fold_plan.needs.keys() & {"laws", "flips", "moves"}
     if (
         not has_plain_fits
@@ -132,7 +133,7 @@ def _leaves_blocks_out(fold_plan: Plan) -> bool:
         fold_plan.train.removed_blocks[fold_plan.fit],
         fold_plan.test.base,
     )
-    # Equal folds of two partitions share a fit, so that their block numbers may differ.
+    # Two partitions with an equal fold share its fit, although the block numbers may differ.
     for test_set in np.flatnonzero(left_out_blocks != test_blocks):
         if not np.array_equal(
             fold_plan.blocks[int(left_out_blocks[test_set])],

@@ -36,7 +36,7 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
         sorted_rows, fold_sizes = sort_rows_by_label(labels)
         n_folds = len(fold_sizes)
         first_indices, second_indices = np.triu_indices(n_folds, 1)
-        # fit_without[i, j] is the fit that lacks folds i and j.
+        # fit_of_pair[i, j] is the fit that leaves out folds i and j.
         fit_of_pair = np.diag(np.arange(n_folds))
         fit_of_pair[first_indices, second_indices] = fit_of_pair[second_indices, first_indices] = (
             n_folds + np.arange(len(first_indices))
@@ -81,7 +81,7 @@ def leave_pairs_out(n_rows: int, partitions: Sequence[np.ndarray]) -> Plan:
 def plan_sample_fits(
     copy_counts: np.ndarray, *, tests_missed_rows: bool, adds_apparent_fit: bool
 ) -> Plan:
-    """Plan fits on samples of the rows: fit b is trained on row i `copies[b, i]` times.
+    """Plan fits on samples of the rows: sample b contains row i `copy_counts[b, i]` times.
 
     Each fit is tested on the rows that its sample missed (`tests_missed_rows`), or on all rows.
 

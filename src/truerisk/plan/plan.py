@@ -57,7 +57,7 @@ TEST_SET_FIELDS = {"part": np.int8, "repeat": np.int32, "fold": np.int32, "unit"
 
 @frozen(eq=False)
 class Plan:
-    """Fits of a method, and the test sets ("questions") that they predict.
+    """Plan of a method: its fits, and the test sets ("questions") that these fits predict.
 
     Question q asks fit `fit[q]` to predict the rows `test_rows(q)`.
 
@@ -160,7 +160,7 @@ class Plan:
         fit: np.ndarray,
         **others: Any,
     ) -> Plan:
-        """Return a plan with one part "test", one repetition and one fold, except for `others`.
+        """Build a plan from folds, with one part "test", one repetition and one fold by default.
 
         Parameters
         ----------
@@ -194,7 +194,9 @@ class Plan:
     # -- rows and sizes, which engines read --------------------------------------------------
 
     def train_rows(self, fit: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the distinct training rows of a fit, ascending, and their counts (None: all 1).
+        """Return the distinct training rows of a fit in ascending order, and the count of each row.
+
+        The counts are None if all of them are 1.
 
         Parameters
         ----------
@@ -211,7 +213,9 @@ class Plan:
         return self._rows_and_counts(self.train, fit)
 
     def test_rows(self, question: int) -> tuple[np.ndarray, np.ndarray | None]:
-        """Return the distinct rows of a test set, ascending, and their counts (None: all 1).
+        """Return the distinct rows of a test set in ascending order, and the count of each row.
+
+        The counts are None if all of them are 1.
 
         Parameters
         ----------
@@ -230,7 +234,7 @@ class Plan:
     @cached_property
     def questions_of(self) -> tuple[np.ndarray, np.ndarray]:
         """Test sets sorted by fit, and the offset of each fit's test sets in this order."""
-        # If each fit has one test set, in the same order, nothing has to be sorted.
+        # If test set i belongs to fit i, for every i, the test sets are sorted already.
         if np.array_equal(self.fit, np.arange(self.n_fits)):
             return np.arange(self.n_fits), np.arange(self.n_fits + 1)
         test_set_order = np.argsort(self.fit, kind="stable")
@@ -238,7 +242,10 @@ class Plan:
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray | None]:
-        """Row number of every prediction, test set after test set, and its count (None: all 1)."""
+        """Row number of every prediction, in the order of the test sets, and the count of this row.
+
+        The counts are None if all of them are 1.
+        """
         if len(self.test.removed_blocks):
             rows_and_counts = [self.test_rows(test_set) for test_set in range(self.n_questions)]
             rows = np.concatenate([rows for rows, _ in rows_and_counts])
@@ -288,7 +295,7 @@ class Plan:
 
     @cached_property
     def least_train_sizes(self) -> np.ndarray:
-        """Lower bound of the number of distinct training rows of each fit.
+        """Lower bound of each fit's number of distinct training rows.
 
         It is exact if the blocks that are removed from a training set are disjoint.
         """
@@ -370,7 +377,7 @@ class Plan:
         )
 
     def asks_like(self, other: Plan) -> bool:
-        """Return True if both plans have the same fits and test sets, whatever their parts.
+        """Return True if both plans have the same fits and test sets; their parts may differ.
 
         Parameters
         ----------

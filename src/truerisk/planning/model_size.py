@@ -29,12 +29,12 @@ MIN_SHRINKAGE_FACTOR, MAX_R2_OPTIMISM, MAX_RISK_MARGIN, MAX_SD_RATIO = (
     0.05,
     1.1,
 )  # These criteria are recommended by Riley et al.
-# The default width of the interval of AUC or R² is smaller than that of other measures.
+# The intervals of AUC and R² are narrower by default than the intervals of other measures.
 DEFAULT_WIDTH, AUC_AND_R2_WIDTH = 0.2, 0.1
 
 
 def _round_up_rows(n_rows: float) -> int:
-    """Return a number of rows rounded up, or raise if it is unattainably large."""
+    """Return a number of rows rounded up; raise Refusal if the number is unattainably large."""
     if not n_rows <= MAX_ROWS:
         raise Refusal(
             f"more than {MAX_ROWS:.0e} rows are needed: foresee a larger R² or AUC, an event that "
@@ -50,7 +50,10 @@ def binary_null_log_likelihood(prevalence: float) -> float:
 
 
 def survival_null_log_likelihood(events_per_person: float) -> float:
-    """Return the mean log-likelihood of a constant hazard, given the mean events per person."""
+    """Return the mean log-likelihood of a model with a constant hazard.
+
+    `events_per_person` is the mean number of events per person.
+    """
     return events_per_person * math.log(events_per_person) - events_per_person
 
 
@@ -123,11 +126,14 @@ def rows_for_linear_model(
 
 
 def rows_for_residuals(n_parameters: int, ratio: float, tail_probability: float) -> int:
-    """Return the number of rows to know the residual standard deviation to a factor, by χ²."""
+    """Return the number of rows that determines the residual standard deviation to within a factor.
+
+    The factor is `ratio`. The interval comes from the χ² distribution.
+    """
     from scipy.special import chdtri
 
     def is_enough(n: int) -> bool:
-        # The upper limit of the interval is farther from the estimate than the lower limit.
+        # The upper limit of the interval decides, because it is farther from the estimate.
         degrees_of_freedom = n - n_parameters - 1
         return bool(
             degrees_of_freedom / chdtri(degrees_of_freedom, 1 - tail_probability) <= ratio**2
@@ -139,9 +145,10 @@ def rows_for_residuals(n_parameters: int, ratio: float, tail_probability: float)
 def rows_for_mean(
     n_parameters: int, residual_sd: float, half_width: float, tail_probability: float
 ) -> int:
-    """Return the number of rows to know the mean outcome to within ± half_width, by Student's t.
+    """Return the number of rows that determines the mean outcome to within ± `half_width`.
 
-    The standard error is computed from the standard deviation of the residuals.
+    The interval is Student's t interval. The standard error is computed from the standard deviation
+    of the residuals.
     """
     from scipy.special import stdtrit
 
@@ -155,7 +162,10 @@ def rows_for_mean(
 
 
 def _smallest_sufficient_count(is_enough: Callable[[int], bool], least_count: int) -> int:
-    """Return the smallest count ≥ `least_count` that is enough, if all larger counts are too."""
+    """Return the smallest number ≥ `least_count` that is enough.
+
+    All larger numbers must be enough, too, because the search is by bisection.
+    """
     return _round_up_rows(
         least_count + bisect_left(range(least_count, MAX_ROWS + 1), True, key=is_enough)
     )
@@ -166,7 +176,7 @@ def _smallest_sufficient_count(is_enough: Callable[[int], bool], least_count: in
 
 @frozen(eq=False)
 class LinearPredictor:
-    """Discretized distribution of a calibrated model's log odds: `values` and their `weights`."""
+    """Distribution of a calibrated model's log odds, as discrete `values` with `weights`."""
 
     values: np.ndarray
     weights: np.ndarray
@@ -195,7 +205,7 @@ class LinearPredictor:
         return cls(np.concatenate([values_without_event, values_with_event]), all_weights)
 
     def mean(self, quantity: np.ndarray) -> float:
-        """Return the mean over people of a quantity that is given at each of the values."""
+        """Return the mean over people of a quantity, given at each value of the log odds."""
         return float(self.weights @ quantity)
 
     @property
@@ -244,7 +254,10 @@ class LinearPredictor:
         )
 
     def slope_std_error(self) -> float:
-        """Return the calibration slope's standard error for one row; for n rows divide by √n."""
+        """Return the standard error of the calibration slope for one row.
+
+        For n rows, the standard error is divided by the square root of n.
+        """
         outcome_variances = self.probabilities * (1 - self.probabilities)
         intercept_information, cross_information, slope_information = (
             self.mean(outcome_variances * self.values**k) for k in (0, 1, 2)
@@ -272,7 +285,7 @@ def _normal_nodes() -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_for_std_error(std_error_of_one_row: float, target_std_error: float) -> int:
-    """Return the number of rows for the standard error `target_std_error`, from that of one row."""
+    """Return the number of rows that reduces the standard error of one row to the target."""
     return _round_up_rows((std_error_of_one_row / target_std_error) ** 2)
 
 
@@ -381,9 +394,9 @@ def rows_to_develop(
 
 
 def rows_to_test(event_share: float | None, auc: float | None) -> int | None:
-    """Return the number of other people needed to validate a calibrated model, or None.
+    """Return how many other people are needed to validate a calibrated model, or None.
 
-    The model has this AUC, and the event this share of people.
+    `auc` is the AUC of the model, and `event_share` is the share of people with the event.
     """
     if event_share is None or auc is None or not 0.5 < auc < 1:
         return None

@@ -96,7 +96,7 @@ def plan_comparison(
     cross_validated: bool = True,
     confidence_level: float = 0.95,
 ) -> ComparisonPlan:
-    r"""Plan how many rows show that one of two learners is better.
+    r"""Plan how many rows are needed to show that one of two learners is better.
 
     Both learners are tested on the same rows. The interval of the mean paired difference excludes 0
     with the probability `power`.
@@ -184,7 +184,10 @@ def plan_comparison(
 
 
 def _checked_sd(difference: float, sd: Any, disagreement: Any) -> float:
-    """Return the standard deviation of a row's difference; raise for impossible values."""
+    """Return the standard deviation of the difference of two learners' losses on one row.
+
+    Raise BadArgument for impossible values.
+    """
     if (sd is None) == (disagreement is None):
         raise BadArgument(
             f"give either {mention('sd')}, the standard deviation of the paired differences of "
@@ -220,7 +223,7 @@ def _power(n: int, difference: float, sd: float, factor: float, level: float) ->
 
 
 def _rows_for_power(power: float, difference: float, sd: float, factor: float, level: float) -> int:
-    """Return the smallest number of rows with the power, by bisection."""
+    """Return the smallest number of rows with at least this power, found by bisection."""
     low = high = int(np.ceil(FEWEST_ROWS * factor))
     while _power(high, difference, sd, factor, level) < power:
         low, high = high, min(2 * high, MOST_ROWS)

@@ -34,7 +34,7 @@ OPTIONAL_QUANTITIES: QuantityNames = {
 SHARE_QUANTITIES = ("prevalence", "auc", "r2")
 # Prevalences and other shares must be at least this far from 0 and from 1.
 MIN_DISTANCE_FROM_0_AND_1 = 1e-12
-# Largest accepted mean, rate or time; its reciprocal is the smallest accepted.
+# Means, rates and times must not be above this value, nor below its reciprocal.
 LARGEST_QUANTITY = 1e50
 Purpose = Literal["development", "validation"]
 
@@ -283,7 +283,7 @@ def _expected_r2(
     anticipated_values: Mapping[str, float],
     largest_r2: float,
 ) -> dict[str, float]:
-    """Return the expected R² as `r2`, and the anticipated quantity that it is computed from."""
+    """Return the expected R² as `r2`, and the anticipated quantity from which it is computed."""
     all_sources = {"r2": r2, "nagelkerke": nagelkerke, "auc": auc}
     known_sources = {name: value for name, value in all_sources.items() if value is not None}
     if not known_sources and outcome == "continuous":
@@ -315,7 +315,7 @@ def check_anticipated_values(
     required_quantities: QuantityNames,
     optional_quantities: QuantityNames,
 ) -> None:
-    """Raise if anticipated quantities are missing, invalid, or belong to another kind of outcome.
+    """Raise an error if anticipated quantities are missing, invalid, or for another outcome.
 
     Quantities in `required_quantities` must be given. Those in `optional_quantities` may be given.
     """

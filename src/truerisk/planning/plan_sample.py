@@ -70,7 +70,7 @@ class Split:
 
 @frozen
 class SamplePlan(Record):
-    """Result of `plan_sample`: the number of test rows, and how n rows are divided.
+    """Result of `plan_sample`: the number of test rows, and the division of n rows.
 
     Numbers that were not requested or cannot be computed are None, and `notes` give the reason.
 
@@ -142,7 +142,7 @@ class SamplePlan(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Name and requirement of an invalid field in a record read from a file, or None."""
+        """Name of an invalid field in a record read from a file, and what it must be; else None."""
         for index, parameter in enumerate(self.prior):
             if not LEAST_PRIOR <= parameter <= MOST_ROWS:
                 return "prior", index, "a number above 0"
@@ -187,7 +187,7 @@ class SamplePlan(Record):
         ]
 
     def _table_rows(self) -> list[list[str]]:
-        """Return table rows for about nine of the splits and the best splits."""
+        """Return table rows for about nine of the splits, and for the best splits."""
         split_step = max(1, (len(self.splits) - 1) // 8)
         shown_splits = {*self.splits[::split_step], *self.splits[-1:], *self.best_by.values()}
         rows = []
@@ -333,7 +333,7 @@ def _divide_rows(
     prior: tuple[float, float],
     n_test: int | None,
 ) -> dict[str, Any]:
-    """Return fields of the plan that divides n rows between tuning and testing.
+    """Divide n rows between tuning and testing; return the fields of the plan that this fills.
 
     With a learning curve many divisions are compared. With a single error, all rows that the width
     does not require for testing are used for tuning.

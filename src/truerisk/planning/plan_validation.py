@@ -42,7 +42,7 @@ LARGEST_WIDTHS = {
 """The largest interval widths that can be requested."""
 
 # The linear predictor implies a prevalence and an AUC of the model.
-# A note is added if a value that the user anticipates differs from it by more than this share.
+# A note is added if an anticipated value differs from the implied one by more than this share.
 MAX_RELATIVE_DIFFERENCE = 0.05
 
 
@@ -287,7 +287,7 @@ def _rows_for_continuous(
     check_sd_ratio(ratio)
     width_per_std_error = 2 * model_size.normal_quantile(confidence_level)
     # Each entry holds the standard error for one row, and the requested width of the interval.
-    # The error of R² is by Wishart's formula; that of the slope is by least squares.
+    # Wishart's formula gives the standard error of R², and least squares that of the slope.
     std_errors_and_widths = {
         f"R²: an interval no wider than {r2_width:.15g}": (2 * math.sqrt(r2) * (1 - r2), r2_width),
         f"the mean error: no wider than {mean_width:.15g}": (sd * math.sqrt(1 - r2), mean_width),

@@ -52,7 +52,7 @@ def join_quoted(names: Sequence[object], max_shown: int = 8) -> str:
 
 
 def format_count(n: int, singular: str, plural: str | None = None) -> str:
-    """Return `n` followed by its noun in the singular or plural.
+    """Format a count with its noun in the singular or plural.
 
     >>> format_count(1, "row"), format_count(2, "row"), format_count(2, "class", "classes")
     ('1 row', '2 rows', '2 classes')
@@ -66,7 +66,7 @@ _ROWS_PER_BLOCK = 4_000
 
 @frozen(eq=False)
 class WordCounts:
-    """The distinct words of a column in order of appearance, their counts and their first rows."""
+    """Distinct words of a column in order of appearance, with their counts and first rows."""
 
     words: list[str]
     counts: NDArray[np.int64]
@@ -94,7 +94,7 @@ class Cells(Protocol):
 
     @property
     def word_counts(self) -> WordCounts:
-        """Distinct words of the column: the texts of all cells that were not read as numbers."""
+        """Distinct words of the column, that is, texts of cells that were not read as numbers."""
 
     @property
     def span(self) -> tuple[float, float]:
@@ -107,7 +107,7 @@ class Cells(Protocol):
         """Return for each row the index of its word in `word_counts`, if all cells are words."""
 
     def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
-        """Return the numbers of the column, with words replaced by the numbers in `of_words`.
+        """Return the column as numbers; `of_words` holds the number of each distinct word.
 
         A word whose number is None becomes NaN.
         """
@@ -140,7 +140,7 @@ class TextCells:
         return self._codes.astype(np.intp)
 
     def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
-        """Return the cells as numbers, with each word replaced by its number in `of_words`."""
+        """Return the column as numbers; `of_words` holds the number of each distinct word."""
         return np.array(of_words, dtype=np.float64)[self._codes]
 
 
@@ -182,7 +182,7 @@ class SheetCells:
         return self.sheet.floats(self.column, word_codes).astype(np.intp)
 
     def floats(self, of_words: WordNumbers) -> NDArray[np.float64]:
-        """Return the cells as numbers, with each word replaced by its number in `of_words`."""
+        """Return the column as numbers; `of_words` holds the number of each distinct word."""
         return self.sheet.floats(self.column, np.array(of_words, dtype=np.float64))
 
 

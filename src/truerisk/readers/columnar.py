@@ -54,7 +54,7 @@ def read_columnar(
 def read_in_this_process(
     path: str | os.PathLike[str], file_format: str, *, max_cells: int, max_bytes: int
 ) -> Columns:
-    """Read a Parquet or Arrow file in this process, which some damaged files would end."""
+    """Read a Parquet or Arrow file in this process, which some damaged files would crash."""
     polars = _import_polars(path)
     try:
         lazy_frame = getattr(polars, f"scan_{file_format}")(os.fspath(path))
@@ -70,7 +70,7 @@ def read_in_this_process(
     except BadData:
         raise
     except BaseException as error:  # On a damaged file, polars raises an error or panics.
-        # No user code runs here, so a SystemExit is raised again.
+        # No code of the user runs here that could raise SystemExit, so it is raised again.
         if not is_failure(error) or isinstance(error, SystemExit):
             raise
         reason = escape_and_truncate(first_line(error))
@@ -84,21 +84,21 @@ def read_in_this_process(
 
 
 def try_reading(path: str, file_format: str, max_cells: str, max_bytes: str) -> int:
-    """Read a file in a child process, as a test, and return the exit code of the process.
+    """Try to read a file in this child process, and return the exit code of the process.
 
     If the file is refused, print the sentence of the error for the calling process.
     """
     try:
         read_in_this_process(path, file_format, max_cells=int(max_cells), max_bytes=int(max_bytes))
     except BadData as error:
-        # The calling process reads the sentence from stdout.
+        # The parent process reads the sentence of the error from stdout.
         print(json.dumps(error.sentence.marked_text))  # noqa: T201  The calling process reads it.
         return REFUSED_EXIT_CODE
     return 0
 
 
 def _refuse_fatal_file(path: Any, file_format: str, max_cells: int, max_bytes: int) -> None:
-    """Read the file in a child process first; raise if the child refuses the file or crashes."""
+    """Raise an error if a child process refuses the file or crashes while it reads the file."""
     if not sys.executable:  # Without an interpreter, no child process can be started.
         return
     arguments = [
@@ -334,7 +334,7 @@ def _non_number_note(
     is_non_number: Sequence[bool],
     n_non_missing: int,
 ) -> str | None:
-    """Return a note if a column is read as text because of a few cells that are no numbers."""
+    """Return a note if a few cells that are no numbers cause a column to be read as text."""
     n_non_numbers = word_counts.count_rows(is_non_number)
     if n_non_numbers > (1 - _MIN_NUMERIC_SHARE) * n_non_missing:
         return None
@@ -346,7 +346,7 @@ def _non_number_note(
 
 
 def _refuse_decimal_comma(name: str, start_lines: Sequence[int], word_counts: WordCounts) -> None:
-    """Raise if all values of a column are numbers, of which some have a decimal comma."""
+    """Raise an error if a column has only numbers, but some of them have a decimal comma."""
     stripped_words = [stripped_word.strip() for stripped_word in word_counts.words]
     non_missing_words = [
         stripped_word for stripped_word in stripped_words if stripped_word not in MISSING_TEXTS

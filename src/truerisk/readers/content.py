@@ -62,7 +62,7 @@ class FileText:
         return len(self.padded_bytes) - PADDING
 
     def decode_start(self, n_bytes: int) -> str:
-        """Decode the first `n_bytes` bytes, without a character that is cut off at their end."""
+        """Decode the first `n_bytes` bytes, omitting an incomplete character at their end."""
         return getincrementaldecoder("utf-8")().decode(self.padded_bytes[:n_bytes].tobytes())
 
     @cached_property
@@ -182,7 +182,7 @@ def _open_decompressed(file: io.BufferedReader, first_bytes: bytes) -> _Readable
 
 
 def _read_plain_file(file: io.BufferedReader) -> NDArray[np.uint8] | None:
-    """Read a regular file into an array of its size; return None if that size is wrong."""
+    """Read a regular file into an array; return None if the file has another size than reported."""
     file_status = os.fstat(file.fileno())
     n_bytes = file_status.st_size
     if not stat.S_ISREG(file_status.st_mode) or not n_bytes:
@@ -242,7 +242,7 @@ def _refuse_invalid_utf8(text_bytes: NDArray[np.uint8], name: str) -> None:
         decoder.decode(b"", final=True)
         return
     except UnicodeDecodeError:
-        # The position in this error counts from the start of a chunk, not of the file.
+        # The error gives a position within a chunk, so the whole content is decoded again.
         all_bytes = text_bytes.tobytes()
     try:
         all_bytes.decode("utf-8")

@@ -21,10 +21,10 @@ from truerisk.kernels import is_available, native_module
 PADDING = 16
 """Number of zero bytes after the text in its array, because the compiled loops read ahead."""
 
-_MAX_UINT32 = 2**32 - 1  # Line numbers, row numbers and lengths have four bytes.
+_MAX_UINT32 = 2**32 - 1  # Line numbers, row numbers and lengths are stored in four bytes.
 _MAX_ROWS = 2**31 - 1
-_HASH_SEED = hash("cells") % 2**64  # Python's hash of a text differs between processes.
-_MIN_PIECE_BYTES = 2**20  # Smaller pieces of a text are not worth a thread.
+_HASH_SEED = hash("cells") % 2**64  # The seed differs between processes, as Python's hashes do.
+_MIN_PIECE_BYTES = 2**20  # A smaller piece of text is not worth a thread of its own.
 _MAX_THREADS = 8
 
 T = TypeVar("T")
@@ -79,9 +79,10 @@ def divide_into_pieces(padded_bytes: NDArray[np.uint8], n_pieces: int | None = N
 def find_first_row_end(
     padded_bytes: NDArray[np.uint8], delimiter: str, max_cell_bytes: int
 ) -> tuple[int, int] | None:
-    """Return the byte at which the first row that is not blank ends, and its last line's number.
+    """Find the end of the first row that is not blank.
 
-    Return None if the row does not end, or if the compiled loops cannot read the text.
+    Return the position of this end in bytes, and the number of the row's last line. Return None if
+    the row does not end, or if the compiled loops cannot read the text.
     """
     if not _can_use_compiled_loops(padded_bytes, delimiter):
         return None
@@ -94,7 +95,7 @@ def find_first_row_end(
 
 @frozen
 class ColumnLayout:
-    """Storage of the columns of a file: in the main array, separately, or not at all.
+    """Layout of columns in memory: in the main array, separately, or not stored at all.
 
     The columns in `separate_columns` are stored separately. With `has_only_separate_columns` no
     other column is stored. In the columns in `word_columns` all cells are read as words, including
@@ -117,7 +118,10 @@ class ColumnLayout:
 
     @property
     def storage_indices(self) -> NDArray[np.int64]:
-        """Index of each column in `Sheet.table`, or −1, −2, ... if it is stored separately."""
+        """Index of each column in `Sheet.table`, or a negative number if it is stored separately.
+
+        Columns that are stored separately have the numbers −1, −2, ...
+        """
         storage_indices = np.full(self.n_columns, len(self.table_columns), dtype=np.int64)
         storage_indices[self.table_columns] = np.arange(len(self.table_columns))
         storage_indices[list(self.separate_columns)] = -1 - np.arange(len(self.separate_columns))
@@ -141,7 +145,7 @@ class DelimitedText:
 
 @frozen(eq=False)
 class Sheet:
-    """The cells of a text: plain numbers in arrays, and distinct words that get a number later.
+    """Cells of a text: plain numbers in arrays, and distinct words, which get numbers later.
 
     `table` has a column for each of `layout.table_columns`, and `separate_cells` has a row for each
     column that is stored separately.
@@ -163,7 +167,7 @@ class Sheet:
         return len(self.lines)
 
     def count_words(self, column: int) -> tuple[list[str], NDArray[Any], NDArray[Any]]:
-        """Return the distinct cells of a column that are no plain numbers: its words.
+        """Return the words of a column: its distinct cells that are no plain numbers.
 
         The words are in order of appearance, with their counts and first rows. Plain numbers are
         ASCII digits with a sign, a point and an exponent, surrounded by any number of ASCII spaces.
@@ -181,21 +185,24 @@ class Sheet:
         return min(smallest for smallest, _ in spans), max(largest for _, largest in spans)
 
     def reread_as_words(self, column: int) -> Sheet | None:
-        """Read a column again with all of its cells as words; return None if that fails."""
+        """Read all cells of a column again as words; return None if that fails."""
         n_columns = self.layout.n_columns
         return _read_rows(
             self.text, ColumnLayout(n_columns, [column], [column], has_only_separate_columns=True)
         )
 
     def floats(self, column: int, of_words: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a column as numbers, with each word replaced by its number in `of_words`."""
+        """Return a column as numbers; `of_words` holds the number of each distinct word."""
         self._check_word_numbers(column, of_words)
         column_values = np.empty(self.n_rows)
         _map_in_threads(lambda chunk: chunk.copy(column, of_words, column_values), self.chunks)
         return column_values
 
     def recode(self, numbers_by_column: Mapping[int, NDArray[np.float64]]) -> None:
-        """Replace each word of the given columns in `table` by its number; the words are lost."""
+        """Replace each word in the given columns of `table` by its number.
+
+        The words are lost.
+        """
         for column, word_numbers in numbers_by_column.items():
             self._check_word_numbers(column, word_numbers)
         nonempty_numbers_by_column = {
@@ -310,8 +317,9 @@ def _read_rows(text: DelimitedText, layout: ColumnLayout) -> Sheet | None:
 def _pieces_without_quotes(
     padded_bytes: NDArray[np.uint8], text_pieces: TextPieces, header_end: int
 ) -> list[tuple[int, int, int, int]]:
-    """Return start, end, rows and lines of each piece after the header of a text without quotes.
+    """Return extent and counts of each piece after the header, for a text without quotes.
 
+    The result has the start, the end, the number of rows and the number of lines of each piece.
     Without quotes, every line that is not blank is a row.
     """
     row_pieces = []
@@ -332,7 +340,9 @@ def _pieces_with_quotes(
     delimiter: str,
     max_cell_bytes: int,
 ) -> list[tuple[int, int, int, int]] | None:
-    """Return start, end, rows and lines of each piece after the header of a text with quotes.
+    """Return extent and counts of each piece after the header, for a text with quotes.
+
+    The result has the start, the end, the number of rows and the number of lines of each piece.
 
     The start of a piece is a guess. An odd number of quotes before it suggests the inside of a
     cell. The guess is right if the previous piece was started correctly and ends there. Otherwise

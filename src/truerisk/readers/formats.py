@@ -48,8 +48,8 @@ LIBSVM_TARGET_NAME = "label"
 LIBSVM_QUERY_NAME = "qid"
 """Name of the column of query numbers in a LIBSVM file of ranking data, which is no feature."""
 
-# The pattern is possessive, and each line can match it in one way only.
-# Otherwise many blank lines would take unbounded time.
+# The quantifier is possessive, and each line can match the pattern in one way only.
+# Otherwise a file with many blank lines would take unbounded time to match.
 _ARFF_START = re.compile(r"(?:[^\S\n]*(?:%[^\n]*)?\n)*+\s*@relation\b", re.IGNORECASE)
 _ARFF_ATTRIBUTE = re.compile(
     r"""@attribute\s+("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s{]+)\s*(\{.*\}|\S+).*""",
@@ -102,7 +102,10 @@ def read_columns(
 
 
 def _read_as_text(path: str | os.PathLike[str], max_bytes: int) -> FileText:
-    """Return the text of a file; if it is no text, a name such as a.parquet adds a hint."""
+    """Return the text of a file, or raise an error if the file is no text.
+
+    If the file has a name such as a.parquet, the error contains a hint.
+    """
     try:
         return read_text(path, max_bytes=max_bytes)
     except BadData as error:
@@ -117,7 +120,7 @@ def _read_as_text(path: str | os.PathLike[str], max_bytes: int) -> FileText:
 
 
 def _detect_columnar_format(path: str | os.PathLike[str]) -> str | None:
-    """Return the format of a columnar file, "parquet" or "ipc", by its first bytes, else None."""
+    """Return the format of a columnar file by its first bytes: "parquet", "ipc", or None."""
     try:
         if not Path(path).is_file():  # Reading the first bytes of a pipe would consume them.
             return None
@@ -146,7 +149,7 @@ def _file_extension(path: str | os.PathLike[str]) -> str:
 
 
 def read_arff(text: str, *, max_cells: int) -> Columns:
-    """Return the columns of an ARFF file; an error in the file is reported with its line."""
+    """Return the columns of an ARFF file; an error in the file is reported with its line number."""
     numbered_lines = enumerate(split_lines(text), start=1)
     names, attribute_kinds = _read_header(numbered_lines)
     rows: list[list[str]] = []
@@ -346,7 +349,7 @@ def read_libsvm(text: str, *, max_cells: int) -> Columns:
 
 
 def _split_off_query(pairs: list[str], line_number: int) -> tuple[str | None, list[str]]:
-    """Return the query number of a LIBSVM row (None without one), and its other fields."""
+    """Split a LIBSVM row into its query number (None without one) and its other fields."""
     column_number, _, value = pairs[0].partition(":") if pairs else ("", "", "")
     if column_number != LIBSVM_QUERY_NAME:
         return None, pairs
@@ -358,7 +361,10 @@ def _split_off_query(pairs: list[str], line_number: int) -> tuple[str | None, li
 def _query_column_by_name(
     queries: list[str | None], start_lines: list[int]
 ) -> dict[str, list[str]]:
-    """Return the column of query numbers by name, or {}; raise if only some rows have a query."""
+    """Return a dict with the column of query numbers; without query numbers it is empty.
+
+    Raise an error if only some rows have a query number.
+    """
     given_queries = [query for query in queries if query is not None]
     if not given_queries:
         return {}

@@ -51,7 +51,8 @@ def split_into_columns(
     """
     if delimiter is None:
         delimiter = _detect_delimiter(text)
-    # The csv module's limit is in characters. The compiled reader counts bytes, which is stricter.
+    # The csv module limits the characters of a cell.
+    # The compiled reader limits the bytes, which is stricter.
     max_cell_length = csv.field_size_limit()
     header_extent = find_first_row_end(text.padded_bytes, delimiter, max_cell_length)
     header_line, header = next(
@@ -148,7 +149,7 @@ def _rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _sample_row_widths(text: FileText, delimiter: str) -> list[int]:
-    """Return the number of cells in each of the first rows, split at this delimiter."""
+    """Split the first rows of a text at this delimiter; return the number of cells per row."""
     csv_reader = csv.reader(split_lines(text.head), delimiter=delimiter)
     row_widths: list[int] = []
     try:
@@ -159,12 +160,12 @@ def _sample_row_widths(text: FileText, delimiter: str) -> list[int]:
                 return row_widths
     except csv.Error:
         return row_widths
-    # If the text goes on after the head, the head's last row may be incomplete.
+    # If the text continues after the head, the last sampled row may be cut off.
     return row_widths[:-1] if text.continues_after_head and len(row_widths) > 1 else row_widths
 
 
 def _uniform_row_width(text: FileText, delimiter: str) -> int:
-    """Return the number of columns if it is the same in all sampled rows and above 1, else 0."""
+    """Return the number of columns that all sampled rows have; 0 if it varies or is below 2."""
     row_widths = _sample_row_widths(text, delimiter)
     return row_widths[0] if row_widths and row_widths[0] > 1 and len(set(row_widths)) == 1 else 0
 
@@ -173,7 +174,7 @@ def _detect_delimiter(text: FileText) -> str:
     best_delimiter = max(DELIMITER_NAMES, key=lambda d: _uniform_row_width(text, d))
     if _uniform_row_width(text, best_delimiter):
         return best_delimiter
-    # If none splits the rows evenly, the one that splits the header into most cells is used.
+    # If no delimiter splits the rows evenly, use the one that gives the header the most cells.
     # The reader then reports the row with another number of cells.
     return max(DELIMITER_NAMES, key=lambda d: (_sample_row_widths(text, d) or [0])[0])
 

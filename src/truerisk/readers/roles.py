@@ -34,7 +34,7 @@ _MAX_SHOWN_CLASSES = 6
 
 @frozen(eq=False)
 class TargetColumn:
-    """The target y, the task that it defines, and a sentence on how the task was determined."""
+    """Target y of a table, with its task and a sentence on how the task was determined."""
 
     y: NDArray[Any]
     task: TaskName
@@ -44,14 +44,14 @@ class TargetColumn:
 def read_target(
     name: str, cells: Cells, start_lines: Sequence[int], target_type: TaskName | None = None
 ) -> TargetColumn:
-    """Return the target as classes or numbers, from the cells of its column.
+    """Read the target, as classes or as numbers, from the cells of its column.
 
     A target of text is a classification, and so is a target of integers with at most ten distinct
     values (`MAX_INTEGER_CLASSES`). All other numbers are a regression. `target_type` overrides
     this rule. Labels keep their form: integers stay integers, and all other labels are text.
     """
     if target_type in (None, "regression") and not cells.word_counts.words:
-        # For a column of plain numbers only, the slower reading as words can be omitted.
+        # A column of plain numbers need not be read again as words, which would be slower.
         y = cells.floats([])
         if target_type or not np.array_equal(y, np.floor(y)):
             return _make_regression_target(name, y, cells, target_type)
@@ -207,7 +207,10 @@ class _TargetCells:
         return [parse_number(stripped_word) for stripped_word in self.stripped_words]
 
     def refuse_empty(self) -> None:
-        """Raise if the column has missing cells; besides `MISSING`, any spelling of NaN counts."""
+        """Raise an error if the target column has missing cells.
+
+        A cell is missing if it has a text in `MISSING_TEXTS` or any spelling of NaN.
+        """
         words_and_numbers = zip(self.stripped_words, self.numbers, strict=True)
         is_missing = [
             stripped_word in MISSING_TEXTS or (v is not None and math.isnan(v))
@@ -225,7 +228,10 @@ class _TargetCells:
         )
 
     def refuse_numbering(self) -> None:
-        """Raise if each integer of a range occurs once, as the column then numbers the rows."""
+        """Raise an error if the target column seems to number the rows.
+
+        This is so if each integer of a range occurs exactly once.
+        """
         integers = {v for v in self.numbers if v is not None and v.is_integer()}
         n_rows = self.n_rows
         if len(integers) < n_rows or max(integers) - min(integers) != n_rows - 1:
@@ -327,10 +333,11 @@ def _label_of_each_word(
         v for v in word_numbers if v is not None and v.is_integer() and abs(v) < _MAX_INTEGER
     ]
     if len(integers) < len(word_numbers):
-        # Long labels are stored as objects. NumPy's text arrays use the longest length in each row.
+        # Long labels are stored as objects.
+        # In an array of text, NumPy would use the length of the longest label for every row.
         is_long = max(map(len, distinct_words)) > _MAX_LABEL_LENGTH
         return np.array(distinct_words, dtype=object if is_long else np.str_)
-    # Cells are read as integers if possible, because a float cannot hold 2**53 + 1 exactly.
+    # Integer labels are parsed from text, because a float cannot hold 2**53 + 1 exactly.
     return np.array(
         [_to_integer(cell, v) for cell, v in zip(distinct_words, integers, strict=True)], np.int64
     )
@@ -357,7 +364,7 @@ def _too_many_classes_error(name: str, n_classes: int, n_rows: int, *, is_numeri
 
 
 def _classes_note(name: str, class_counts: Counter[Any]) -> str:
-    # Two classes are sorted, as scores of one class refer to the second class in this order.
+    # Two classes are shown in sorted order, because scores refer to the second one in this order.
     shown_counts = (
         sorted(class_counts.items())
         if len(class_counts) == 2
@@ -443,7 +450,7 @@ class RowLabelColumns:
 
 
 def _take_column(columns: Columns, name: str, role: str) -> tuple[Columns, NDArray[Any]]:
-    """Separate the column with this name; return all other columns, and its cells."""
+    """Split off the column with this name; return the other columns, and this column's cells."""
     if name in columns.non_features:
         return columns, _read_row_labels(
             name, to_cells(columns.non_features[name]), columns.start_lines, role

@@ -32,7 +32,7 @@ MAX_BYTES = 256 * 2**20
 
 
 class NoFeatures(BadData):
-    """Error that a file has no column that can be a feature.
+    """Error that is raised if no column of a file can be a feature.
 
     `exclusion_reasons` has the reason for each column.
     """
@@ -320,7 +320,10 @@ def _find_target_names(
 
 
 def _exclude_row_numbers(columns: list[Column]) -> list[Column]:
-    """Mark the first column as left out if it numbers the rows and is not the only feature."""
+    """Exclude the first column from the features if it only numbers the rows.
+
+    It is not excluded if it is the only feature.
+    """
     first_column, *other_columns = columns
     if first_column.kind == "text" or not holds_row_numbers(first_column):
         return columns
@@ -333,7 +336,7 @@ def _table(names: Sequence[str], target_column: TargetColumn, columns: Sequence[
     features = [column for column in columns if column.left_out is None]
     if not features:
         raise NoFeatures(_no_features_message(names, columns), _exclusion_reasons(columns))
-    # Dates that are left out as features are kept, as the user may pass them as `time`.
+    # Columns of dates are no features, but are kept, as the user may pass one of them as `time`.
     cells_by_column = {
         column.name: np.array(column.levels)[column.values.astype(np.intp)]
         for column in columns
@@ -359,7 +362,7 @@ def _table(names: Sequence[str], target_column: TargetColumn, columns: Sequence[
 
 
 def _exclusion_reasons(columns: Sequence[Column]) -> dict[str, str]:
-    """Map the name of each column that is left out of the features to the reason."""
+    """Return, by column name, why each excluded column is not a feature."""
     return {column.name: column.left_out for column in columns if column.left_out is not None}
 
 

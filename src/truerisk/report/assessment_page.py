@@ -56,7 +56,7 @@ RATE_NAMES = (
 
 
 def draw_assessment_page(document: Assessment) -> Page:
-    """Return the page of an assessment, which was just computed or read from its JSON."""
+    """Draw the page of an assessment that was just computed or was read from its JSON."""
     threshold_rates = (
         None
         if document.roc is None
@@ -120,7 +120,7 @@ def draw_assessment_page(document: Assessment) -> Page:
 
 
 MAX_COUNTED_CLASSES = (
-    4  # With more classes than this, the rows of each class are not counted in a line.
+    4  # With more classes than this, the page does not count the rows of each class.
 )
 
 
@@ -183,7 +183,7 @@ def _headline(document: Assessment) -> list[Headline]:
 
 
 def _describe_selected_risk(best_learner: TunedLearner) -> str:
-    """Return the text next to the risk that tuning selected: its optimism, or why there is none."""
+    """Return the text beside the selected setting's risk: its optimism, or why there is none."""
     if best_learner.optimism is not None:
         return f"optimism {signed_number(best_learner.optimism, best_learner.risk.value)}"
     if best_learner.selected is not None:
@@ -380,7 +380,7 @@ def _sections(document: Assessment, threshold_rates: ThresholdRates | None) -> I
 
 
 def _ranking_score_texts(document: Assessment) -> dict[str, str]:
-    """Return texts of the best learner's honest AUC and average precision, by name."""
+    """Format the best learner's honest AUC and average precision, each with its interval."""
     ranking_estimates = {
         name: honest_ranking_score(document, name) for name in ("auc", "average-precision")
     }

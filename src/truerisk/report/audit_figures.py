@@ -119,7 +119,10 @@ def _legend_entry(name: str, audit: Audit) -> LegendKey:
 
 
 def draw_settings(audit: Audit) -> Figure | None:
-    """Draw the measured risks of all settings, the best first; return None for fewer than three."""
+    """Draw the measured risks of all settings, the best first.
+
+    The result is None if fewer than three settings have a risk.
+    """
     score_scale = audit.scale
     numbered_risks = [(risk, c) for c, risk in enumerate(audit.risks) if risk is not None]
     if len(numbered_risks) < 3:

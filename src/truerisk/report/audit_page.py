@@ -119,7 +119,10 @@ def _risks_table(audit: Audit) -> FigureTable:
 
 
 def _named_risks(audit: Audit) -> list[tuple[str, RiskEstimate | DeclaredOutcome]]:
-    """Return the known risks by name; at level "scores" the rough risk replaces the honest one."""
+    """Return pairs of name and risk for the risks that an audit found.
+
+    An audit at level "scores" has a rough risk instead of an honest one.
+    """
     honest_outcome = None if audit.is_rough else audit.honest
     names_and_risks = zip(
         ("claimed", "choosing", "honest", "rough"),
@@ -225,7 +228,7 @@ def _honest_sentence(audit: Audit, honest_outcome: RiskEstimate | DeclaredOutcom
 
 
 def _uses_pairs_of_folds(audit: Audit) -> bool:
-    """Return True if the search's own folds tested its choice, by leaving out pairs of folds."""
+    """Return True if the honest risk comes from fits that left out pairs of the search's folds."""
     return audit.honest is not None and audit.honest.method.startswith("pairs")
 
 
@@ -244,7 +247,9 @@ def _references(audit: Audit) -> list[str]:
 
 
 def _repeat_info(audit: Audit) -> ReproductionInfo:
-    """Return what repeats the audit: command or call, seed, data fingerprint and versions.
+    """Return the information that is needed to repeat an audit.
+
+    It consists of the command or call, the seed, the data fingerprint and the versions.
 
     If the audit used only the scores of the search, nothing is known about how they were computed.
     """

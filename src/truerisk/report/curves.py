@@ -33,20 +33,25 @@ from truerisk.results.results import RiskCurve
 from truerisk.results.sentences import format_setting
 
 HEIGHT, TOP, BOTTOM, LEFT = 264, 30, 222, 52
-# Smaller parameters, and larger ones than its inverse, are not drawn on a logarithmic axis.
+# A logarithmic axis is used only if all values lie between this number and its inverse.
 SMALLEST_LOGARITHMIC_VALUE = 1e-100
-MAX_MARKED_SETTINGS = 48  # Maximum number of points of a line that show their setting as a tooltip.
+# Maximum number of marked points of a line. A tooltip shows the setting of a marked point.
+MAX_MARKED_SETTINGS = 48
 GRID_ORDER_LABEL = "setting, in the order of the grid"
 DECADES_FOR_LOGARITHMIC_AXIS = (
-    2.0  # A parameter that spans more decades than this gets a logarithmic axis.
+    2.0  # The axis of a parameter is logarithmic if its values span more decades.
 )
 GRID_TOP, GRID_LEFT, LARGEST_GRID_SIDE = 26, 74, 24
-SMALLEST_LABELLED_CELL = 40  # Minimum width of a heat map cell in which its number is written.
+# Risks are written into the cells of a heat map if the cells have at least this width.
+SMALLEST_LABELLED_CELL = 40
 
 
 @frozen
 class SettingAxis:
-    """Horizontal positions of settings: values of the varying parameter, or order in the grid."""
+    """Horizontal axis of a risk curve, with a position for each hyperparameter setting.
+
+    The position is the value of the only parameter that varies, or else the order in the grid.
+    """
 
     name: str
     positions: tuple[float, ...]
@@ -56,7 +61,10 @@ class SettingAxis:
     def from_settings(
         cls, settings: Sequence[Mapping[str, object]], x: str | None = None
     ) -> SettingAxis:
-        """Place settings at the values of parameter `x`, by default of the only varying one."""
+        """Place each setting at its value of the parameter `x`.
+
+        By default `x` is the only parameter that varies between the settings.
+        """
         varying_names = list(_varying_parameters(settings)) if x is None else [x]
         grid_order_axis = cls(GRID_ORDER_LABEL, tuple(map(float, range(len(settings)))))
         if len(varying_names) != 1:
@@ -86,7 +94,10 @@ class SettingAxis:
 def draw_curves(
     name: str, learner: TunedLearner, document: Assessment, learner_index: int
 ) -> tuple[Figure, ...]:
-    """Draw a figure of risk curves for each loss; return () for a learner with one setting."""
+    """Draw the risk curves of a learner, with one figure for each loss.
+
+    A learner with a single setting has no curve, so the result is ().
+    """
     if len(learner.curve) < 2:
         return ()
     learner_name, curve = escape_and_truncate(name, 60), learner.curve
@@ -167,7 +178,10 @@ def draw_risk_curves(
     honest_value: float | None = None,
     x: str | None = None,
 ) -> Drawing | None:
-    """Draw risk curves of the same settings in one loss, with a band around `banded_curve`."""
+    """Draw risk curves that rate the same settings by the same loss.
+
+    `banded_curve` is the curve that gets a band.
+    """
     first_curve = next(iter(curves.values()))
     axis, provenance = SettingAxis.from_settings(first_curve.candidates, x), first_curve.common
     y_values = [v for curve in curves.values() for v in curve.values.tolist() if isfinite(v)]
@@ -210,7 +224,7 @@ def draw_risk_curves(
 
 
 def make_legend_keys(curves: Iterable[str]) -> list[LegendKey]:
-    """Return a legend entry for each curve, and for the setting that it chooses."""
+    """Return a legend entry for each curve, and one for the ring that marks chosen settings."""
     line_keys = [
         LegendKey(series_css_class(i), escape_and_truncate(name, 60), series_marker_shape(i))
         for i, name in enumerate(curves)
@@ -219,7 +233,7 @@ def make_legend_keys(curves: Iterable[str]) -> list[LegendKey]:
 
 
 def _risks_and_errors(curve: RiskCurve) -> dict[int, tuple[float, float]]:
-    """Return the risk and the standard error of each setting that has both, by its index."""
+    """Return pairs (risk, standard error) by index of the setting, for settings that have both."""
     pairs = zip(curve.values.tolist(), curve.std_errors.tolist(), strict=True)
     return {c: pair for c, pair in enumerate(pairs) if all(map(isfinite, pair))}
 
@@ -270,7 +284,10 @@ def _error_text(curve: RiskCurve, candidate: int) -> str:
 
 
 def _ticks(axis: SettingAxis) -> list[float] | None:
-    """Return a tick for each setting's position if these are few whole numbers, else None."""
+    """Return the positions of all settings as ticks, if they are at most nine whole numbers.
+
+    Otherwise, and on a logarithmic axis, the result is None.
+    """
     are_whole = all(p == int(p) for p in axis.positions)
     if axis.is_logarithmic or not are_whole or len(axis.positions) > 9:
         return None
@@ -295,7 +312,7 @@ def _risk_cell(curve: RiskCurve, candidate: int) -> str:
 
 @frozen
 class SettingGrid:
-    """Full grid of two hyperparameters; cells are mapped to settings."""
+    """Grid of the values of two hyperparameters, with the index of the setting in each cell."""
 
     row_parameter: str
     column_parameter: str
@@ -340,7 +357,10 @@ class SettingGrid:
 
 
 def draw_heat_map(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
-    """Draw a heat map of risks over two hyperparameters; return None unless exactly two vary."""
+    """Draw a heat map of risks over the values of two hyperparameters.
+
+    The result is None if the settings are no full grid of two varying hyperparameters.
+    """
     grid = SettingGrid.from_curve(curve)
     known_risks = [v for v in curve.values.tolist() if isfinite(v)]
     if grid is None or not known_risks:

@@ -25,7 +25,7 @@ class FigureTable:
 
     @classmethod
     def from_rows(cls, header: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
-        """Build a table from the first `MAX_TABLE_ROWS` rows, and count the rows left out."""
+        """Build a table from the first `MAX_TABLE_ROWS` rows; also count the rows not shown."""
         first_rows = tuple(tuple(row) for row in rows[:MAX_TABLE_ROWS])
         return cls(tuple(header), first_rows, len(rows) - len(first_rows))
 
@@ -57,9 +57,9 @@ class Figure:
     caption: str
     table: FigureTable
     keys: tuple[LegendKey, ...] = ()
-    # Position of the point in the drawing that the slider of the page moves.
+    # Initial position of a point in the drawing, which the reader moves with the page's slider.
     slider_point: tuple[float, float] | None = None
-    # Texts about the points of the figure at each x; a slider of the page selects one text.
+    # One text for each x, about the points of the figure at this x. The page's slider selects one.
     steps: tuple[str, ...] = ()
 
     @property
@@ -69,7 +69,7 @@ class Figure:
 
 
 def drop_none(*figures: Figure | None) -> tuple[Figure, ...]:
-    """Return the figures of an HTML page that exist, leaving out each None."""
+    """Return the given figures without those that are None."""
     return tuple(figure for figure in figures if figure is not None)
 
 
@@ -82,7 +82,7 @@ MAX_LINE_CORNERS = 4_000
 
 
 def find_corner_indices(xs: np.ndarray, ys: np.ndarray) -> list[int]:
-    """Return the indices of the points at which the line through the points (xs, ys) turns.
+    """Return the indices of the corners of a line that connects the points (xs, ys) in order.
 
     Points on a straight piece of the line are left out. If more than `MAX_LINE_CORNERS` corners
     remain, that many are selected, evenly spread.

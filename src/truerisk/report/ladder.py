@@ -21,12 +21,16 @@ ROW_HEIGHT = 34
 TOP_MARGIN = 14
 LEFT_MARGIN = 118
 MAX_LEARNERS = 12  # Maximum number of learners in the figure; its table has all learners.
-# A baseline further from the risks than this multiple of their range is named, but not drawn.
+# Maximum distance of a baseline from the risks, as a multiple of the range of the risks.
+# A baseline further away is named in the text, but not drawn.
 MAX_BASELINE_DISTANCE_IN_RANGES = 1.0
 
 
 def draw_ladder(assessment: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
-    """Draw a row per learner: apparent, selected and honest risk; return None without risks."""
+    """Draw a row for each learner with its apparent, selected and honest risk.
+
+    The result is None if no learner has a risk.
+    """
     learners_with_risk = {
         n: tuned_learner
         for n, tuned_learner in assessment.ranked_learners.items()
@@ -42,8 +46,8 @@ def draw_ladder(assessment: Assessment, max_learners: int | None = MAX_LEARNERS)
     )
     n_rows = len(drawn_learners) + (choice_risk is not None)
     values = _axis_values(drawn_learners.values(), choice_risk, assessment)
-    # Most losses are never negative, so that the axis starts at 0 or above.
-    # The axis of scores, and of a loss with negative values, starts anywhere.
+    # Most losses are never negative, so their axis does not extend below 0.
+    # The axis of scores, and of a loss with negative values, may start at any number.
     has_free_axis_start = min(values) < 0 or assessment.scale.perfect is not None
     x_scale = PixelScale.from_values(
         values,
@@ -106,7 +110,7 @@ def _axis_values(
         baseline is not None
         and min(values) - max_baseline_distance <= baseline <= max(values) + max_baseline_distance
     ):
-        values.append(baseline)  # A baseline further away would compress all other values.
+        values.append(baseline)  # A distant baseline would compress all other values.
     return values
 
 
@@ -209,7 +213,10 @@ BOX_ROW_HEIGHT, BOX_TOP_MARGIN = 38, 12
 
 
 def draw_boxes(assessment: Assessment, max_learners: int | None = MAX_LEARNERS) -> Figure | None:
-    """Draw a box plot of split risks per learner; return None if no learner had random splits."""
+    """Draw a box plot for each learner that shows its risks in the single splits.
+
+    The result is None if no learner was tested in random splits.
+    """
     scale = assessment.scale
     finite_split_risks = {
         name: tuple(scale.value(value) for value in risks.tolist() if isfinite(value))
@@ -293,7 +300,10 @@ BAR_ROW_HEIGHT, BAR_TOP_MARGIN = 30, 8
 def draw_stability(
     assessment: Assessment, max_learners: int | None = MAX_LEARNERS
 ) -> Figure | None:
-    """Draw a bar per tuned learner, a segment per chosen setting; return None without a bar."""
+    """Draw a bar for each tuned learner that shows how often each setting was chosen.
+
+    Each segment of a bar is a setting. The result is None if no learner was tuned.
+    """
     tuned_learners = {
         name: tuned_learner
         for name, tuned_learner in assessment.ranked_learners.items()
@@ -346,7 +356,10 @@ def draw_stability(
 
 
 def _sort_chosen_settings(learner: TunedLearner) -> list[tuple[int, int]]:
-    """Sort settings by how often splits chose them, after the setting chosen on all rows."""
+    """Sort the settings of a learner that outer splits chose, with the number of these splits.
+
+    The setting chosen on all rows comes first, then the others from most to least often chosen.
+    """
     split_counts, best_setting = learner.stability.frequencies, learner.curve.best
     return sorted(split_counts.items(), key=lambda pair: (pair[0] != best_setting, -pair[1]))
 

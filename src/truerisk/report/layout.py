@@ -63,16 +63,19 @@ class Page:
 
     @property
     def figures(self) -> tuple[Figure, ...]:
-        """All figures of the page, in order: those of its sections, then of its validation."""
+        """All figures of the page: first those of its sections, then those of its validation."""
         validation_sections = [page_part.section for page_part in self.values.get("validation", ())]
         sections = *self.values["sections"], *validation_sections
         return tuple(figure for section in sections for figure in section.figures)
 
     def render(self) -> str:
-        """Return the HTML, whose security policy allows only the style and script of this page."""
+        """Return the HTML of the page.
+
+        Its content security policy allows only the page's own style and script.
+        """
         template, values = load_template(self.template_name), {**TEMPLATE_DEFAULTS, **self.values}
         html_without_nonce: str = escape_for_xml(template.render(values, nonce=""))
-        # No text on the page can contain the nonce, because it is a hash of the whole page.
+        # The nonce is a hash of the whole page, so no text on the page can contain the nonce.
         # Equal pages have equal nonces.
         nonce = hashlib.sha256(html_without_nonce.encode("utf-8")).hexdigest()[:32]
         return escape_for_xml(template.render(values, nonce=nonce)) + "\n"

@@ -24,7 +24,10 @@ def draw_learning_figure(
     name: str = "",
     number_on_page: int = 0,
 ) -> Figure | None:
-    """Draw a learning curve's risks and fitted power law; return None if no size has a risk."""
+    """Draw the risks of a learning curve and the power law that was fitted to them.
+
+    The result is None if no training size has a risk.
+    """
     if all(estimate.value is None for estimate in curve.estimates):
         return None
     learner_name, last_estimate = escape_and_truncate(name, 60), curve.estimates[-1]
@@ -49,7 +52,7 @@ def draw_learning_figure(
         y=PixelScale.from_values(y_values, BOTTOM_EDGE, TOP_EDGE),
     )
     drawing.left_axis(scale.axis_label(last_estimate.named_scoring))
-    # Training sizes are labelled from the largest down, if the labels do not overlap.
+    # Label the training sizes from the largest down, and skip a label that would overlap another.
     ticks: list[float] = []
     for tick_value in sorted({float(round(tick_value)) for tick_value in sizes}, reverse=True):
         if (
@@ -87,7 +90,10 @@ def draw_learning_figure(
 
 
 def _expectation_text(curve: LearningCurve, expected_risks: tuple[ExpectedRisk, ...]) -> str:
-    """Describe the expected risk with more rows, or say why the curve is not extrapolated."""
+    """Describe the risk that a learning curve predicts for more rows.
+
+    If the curve is not extrapolated, the text gives the reason.
+    """
     if not expected_risks:
         return f"The curve is not extrapolated: {escape_and_truncate(curve.lacking or '', 300)}"
     last_expected_risk, n_rows = expected_risks[-1], curve.estimates[-1].n_rows
@@ -159,7 +165,10 @@ def _legend_entries(curve: LearningCurve, is_extrapolated: bool) -> tuple[Legend
 def draw_risk_over_time(
     name: str, learner: TunedLearner, document: Assessment, number_on_page: int
 ) -> Figure | None:
-    """Draw the mean loss of each period of time; return None if rows have no times or losses."""
+    """Draw the mean loss in each period of time.
+
+    The result is None if the rows have no times or no losses.
+    """
     risk_over_time, scale = learner.over_time, learner.risk.scale
     if risk_over_time is None:
         return None
@@ -240,7 +249,10 @@ def draw_risk_over_time(
 
 
 def _band_limits(risk_over_time: RiskOverTime) -> list[tuple[float, float]]:
-    """Return the limits of the band in each period of time, or an empty list without a band."""
+    """Return the lower and upper limits of the band in each period of time.
+
+    The list is empty if there is no band.
+    """
     if risk_over_time.low is None or risk_over_time.high is None:
         return []
     return list(zip(risk_over_time.low.tolist(), risk_over_time.high.tolist(), strict=True))

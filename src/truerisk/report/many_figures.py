@@ -27,7 +27,9 @@ MAX_DATA_SETS, MAX_METHODS, MAX_PAIRS = 60, 16, 40
 
 
 def draw_ranks(comparison: ManyComparison) -> Figure | None:
-    """Draw a row per method with its average rank, then a row per group of similar methods.
+    """Draw a row for each method with its average rank, then a row for each group of methods.
+
+    A group contains methods that do not differ significantly.
 
     The last row shows the critical difference, cut at the end of the scale. The result is None if
     there are too few data sets.
@@ -96,14 +98,18 @@ def draw_ranks(comparison: ManyComparison) -> Figure | None:
 
 
 def draw_values_heat_map(comparison: ManyComparison) -> Figure:
-    """Draw a heat map with a row per data set; the best value has a frame, darker is worse."""
+    """Draw a heat map of values with a row for each data set and a column for each method.
+
+    Darker cells are worse, and the best value of each data set has a frame.
+    """
     method_indices = [
         comparison.methods.index(name) for name, _ in comparison.ordered[:MAX_METHODS]
     ]
     rows = range(min(len(comparison.data_sets), MAX_DATA_SETS))
     top_margin, row_height = 20, 24
     bottom = top_margin + row_height * len(rows)
-    # The names of four or more methods would overlap, so every other name is a line lower.
+    # In one line, the names of four or more methods would overlap.
+    # Every second name is therefore placed one line lower.
     n_label_lines = 1 + (len(method_indices) > 3)
     drawing = Drawing(
         title=f"{escape_and_truncate(comparison.quantity, 60)} by data set and method",
@@ -196,7 +202,10 @@ def _draw_data_set_row(
 
 
 def draw_pair_differences(comparison: ManyComparison) -> Figure:
-    """Draw the difference of each pair of methods with its interval and the equivalence region."""
+    """Draw the difference between the two methods of each pair, with its interval.
+
+    The region of practical equivalence is drawn too.
+    """
     pairs = comparison.pairs[:MAX_PAIRS]
     axis_values = [
         axis_value

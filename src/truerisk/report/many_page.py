@@ -131,7 +131,7 @@ def _sections(comparison: ManyComparison) -> Iterator[Section]:
 
 
 def _has_split_results(comparison: ManyComparison) -> bool:
-    """Return True if the comparison used the results of single splits."""
+    """Return True if the compared values include results of single cross-validation splits."""
     return any(pair.hierarchical is not None for pair in comparison.pairs)
 
 
@@ -220,7 +220,10 @@ def _references(comparison: ManyComparison) -> list[str]:
 
 
 def _repeat_info(comparison: ManyComparison) -> ReproductionInfo:
-    """Return the call and the package versions that repeat the comparison of the page's values."""
+    """Return the call and the package versions that are needed to repeat the comparison.
+
+    The call compares the values that the page shows.
+    """
     arguments = [
         f"better={escape_and_truncate(comparison.terms.better, 20)!r}",
         f"rope={comparison.terms.rope:.15g}",

@@ -39,7 +39,7 @@ class ReproductionInfo:
     def from_call(
         cls, call: str, facts: Mapping[str, str], versions: Mapping[str, str]
     ) -> ReproductionInfo:
-        """Build a Repeat from the call, the facts that it depends on, and versions of packages."""
+        """Combine a call, the facts that its result depends on, and package versions."""
         all_facts = {
             **facts,
             **{escape_and_truncate(name, 40): version for name, version in versions.items()},
@@ -195,7 +195,10 @@ def _risk_sentence(assessment: Assessment) -> str:
 
 
 def honest_ranking_score(assessment: Assessment, name: str) -> RiskEstimate | Measured | None:
-    """Return the best learner's honest "auc" or "average-precision", or None if not computed."""
+    """Return the honest "auc" or "average-precision" of the best learner.
+
+    The result is None if this score was not computed.
+    """
     if name not in assessment.named_ranks:
         return None if assessment.validation is None else assessment.validation.measure(name)
     return assessment.of_ranks(name)
@@ -236,7 +239,7 @@ def find_reference(interval: str) -> str:
 
 
 def _interval_forms(assessment: Assessment) -> list[IntervalForm[Any]]:
-    """Return the interval formulas that the page reports, in the order of their registry."""
+    """Return the formulas of the intervals that the page reports, in the order of the registry."""
     estimates: list[RiskEstimate | Measured] = [*assessment.risks.values()]
     estimates += [assessment.choice] if assessment.choice else []
     auc = honest_ranking_score(assessment, "auc")
@@ -248,7 +251,10 @@ def _interval_forms(assessment: Assessment) -> list[IntervalForm[Any]]:
 
 
 def reproduction_info(assessment: Assessment) -> ReproductionInfo:
-    """Return what reproduces an assessment: command or call, seed, fingerprints and versions."""
+    """Return the information that is needed to reproduce an assessment.
+
+    It consists of the command or call, the seed, the fingerprints and the versions.
+    """
     risk, learners = assessment.best_learner.risk, assessment.ranked_learners.values()
     call = "\n".join(
         escape_and_truncate(command_line, 1000) for command_line in assessment.command.splitlines()
@@ -276,7 +282,7 @@ def _call_text(assessment: Assessment) -> str:
     level, given_arguments = assessment.confidence_level, dict(assessment.given)
     further_scores = given_arguments.pop(
         "scores", None
-    )  # This key exists in documents of version 1.
+    )  # Only JSON documents of version 1 have this key.
     scoring = (
         f"[{assessment.scoring!r}, *{further_scores}]"
         if further_scores

@@ -42,7 +42,10 @@ PAGE_FUNCTIONS: dict[type[Record], Callable[[Any], Page]] = {
 
 
 def build_page(record: Any) -> Page:
-    """Return the HTML page of a result; a class without a page of its own gets a general page."""
+    """Return the HTML page of a result.
+
+    If the class of the result has no page of its own, the result is shown on a general page.
+    """
     for cls, page_function in PAGE_FUNCTIONS.items():
         if isinstance(record, cls):
             return page_function(record)
@@ -78,7 +81,10 @@ def draw_record(record: Any) -> str:
 
 
 def result_from_dict(content: Any) -> Record:
-    """Build a result from `to_dict` values; raise BadData if its class has no page of its own."""
+    """Build a result from the content that its `to_dict` returned.
+
+    BadData is raised if the class of the result has no page of its own.
+    """
     schema = read_schema_name(content)
     for cls in PAGE_FUNCTIONS:
         if cls.schema.partition("/")[0] == schema:
@@ -137,6 +143,6 @@ def picture(result: Any) -> str:
 
 
 def _drawing_name(drawing: Drawing) -> str:
-    """Return a unique name for a drawing, since a notebook shows many drawings."""
+    """Return a name for a drawing that no other drawing in the same notebook has."""
     unnamed_svg = drawing.svg("").encode("utf-8", "replace")
     return f"truerisk-{hashlib.sha256(unnamed_svg).hexdigest()[:10]}"

@@ -23,13 +23,13 @@ from truerisk.report.svg import (
     series_css_class,
 )
 
-if TYPE_CHECKING:  # Pages of other results are drawn without importing the experiments.
+if TYPE_CHECKING:  # At run time, the experiments are not imported to draw pages of other results.
     from truerisk.experiments.figures import Panel, Report, Series
 
-N_CELLS_PER_AXIS = 40  # Number of cells along each axis of a plot of point counts.
+N_CELLS_PER_AXIS = 40  # Number of bins along each axis of a plot that counts points in bins.
 BAND_STD_ERRORS = 2.0  # Number of standard errors on each side of a band.
 LEFT_EDGE, RIGHT_EDGE, TOP_EDGE, BOTTOM_EDGE = 52, DRAWING_WIDTH - 12, 30, 300
-NAME_MARGIN = 150  # Left margin of rows that have names.
+NAME_MARGIN = 150  # Left margin of a panel whose rows have names.
 ROW_HEIGHT = 30
 STYLE_PATTERN = re.compile(r"(C\d|[bgrcmk])?([o.s^v])?(--|-\.|-|:)?")
 CSS_CLASS_BY_COLOUR = {"b": "s0", "r": "s1", "g": "s2", "m": "s3", "c": "s4", "k": "ink"}
@@ -40,7 +40,7 @@ BANDS_CAPTION = f"Bands and whiskers: {BAND_STD_ERRORS:g} standard errors to eit
 
 @frozen(eq=False)
 class LineSeries:
-    """A line or points of a figure, with the fields of an experiment's `Series`."""
+    """A line or a set of points in a figure; it has the same fields as an experiment's `Series`."""
 
     label: str
     x: np.ndarray
@@ -53,7 +53,7 @@ class LineSeries:
 
 @frozen(eq=False)
 class LinesPanel:
-    """Several lines on one pair of axes, with the fields of an experiment's `Panel`."""
+    """Several lines on one pair of axes; it has the same fields as an experiment's `Panel`."""
 
     title: str
     x_label: str
@@ -115,7 +115,7 @@ def _draw_panel(panel: Panel, name: str, title: str) -> Figure:
 
 
 def _point_rows(panel: Panel, data_series: Series) -> Iterator[tuple[str, str, str, str]]:
-    """Yield table rows with the points of a series, or with the five numbers of a box plot."""
+    """Yield a table row for each point of a series, or one row for the numbers of a box plot."""
     x, y = data_series.x, data_series.y
     if panel.kind == "boxes":
         y = np.array(five_numbers(data_series.y.tolist()))
@@ -138,7 +138,8 @@ def _parse_styles(all_series: Sequence[Series]) -> list[tuple[Series, str, str, 
         match = STYLE_PATTERN.fullmatch(data_series.style)
         assert match is not None, data_series.style
         colour, marker, dash_code = match.groups()
-        # A series without a colour gets the next one of the cycle, and dashes once colours repeat.
+        # A series without a colour gets the next colour of the cycle.
+        # When the colours repeat, the line is dashed.
         if colour is None:
             css_class, n_default_colours = (
                 series_css_class(n_default_colours),
@@ -190,7 +191,7 @@ def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     y = _make_scale(band_ends, BOTTOM_EDGE, TOP_EDGE)
     if panel.limits is not None:
         y = PixelScale(*panel.limits, BOTTOM_EDGE, TOP_EDGE)
-    # The x axis shows the names of all categories, also those without a point.
+    # The x axis shows the names of all categories, even of categories without a point.
     name_positions = np.arange(1, len(panel.names) + 1)
     all_x = np.concatenate([name_positions, *(data_series.x for data_series in panel.series)])
     drawing = _draw_panel_axes(panel, y, _make_scale(all_x, LEFT_EDGE, RIGHT_EDGE, margin=0.02))
@@ -223,13 +224,16 @@ def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     return drawing, tuple(legend)
 
 
-MAX_FULL_SIZE_MARKERS = 200  # Series with more points than this are drawn with small dots.
+MAX_FULL_SIZE_MARKERS = 200  # A series with more points is drawn with small dots.
 
 
 def _clip_line(
     x: np.ndarray, y: np.ndarray, low: float, high: float
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the pieces of a line between heights `low` and `high`, cut where it crosses them."""
+    """Yield the pieces of a line that lie between the heights `low` and `high`.
+
+    The line is cut where it crosses one of these heights.
+    """
     for cut_height in (low, high):
         crossings = np.flatnonzero((y[1:] - cut_height) * (y[:-1] - cut_height) < 0)
         crossing_fractions = (cut_height - y[crossings]) / (y[crossings + 1] - y[crossings])
@@ -274,7 +278,8 @@ def _draw_counts_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     )
 
 
-FAINTEST_SHADE = 2  # Faintest shade in which a single point is visible, also on a dark page.
+# Faintest shade of a cell with points. It makes a single point visible, even on a dark page.
+FAINTEST_SHADE = 2
 MEANS_KEY = LegendKey("honest", "means", "line")
 
 
@@ -371,7 +376,9 @@ def _draw_bars_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
 
 
 def _draw_heat_map_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
-    """Draw a heat map: a row per series, a column per name, a frame around column minima.
+    """Draw a heat map with a row for each series and a column for each name.
+
+    The minimum of each column has a frame.
 
     The darkest cells exceed the minimum of their column by the share `EXCESS_OF_DARKEST_SHADE`, or
     by more.

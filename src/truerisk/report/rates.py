@@ -34,7 +34,7 @@ POOLED_AREA_TEXT = (
 
 @frozen
 class ThresholdRates:
-    """A ROC curve to be drawn, with operating points at `MAX_LINE_POINTS` thresholds for a slider.
+    """ROC curve for a page, with at most `MAX_LINE_POINTS` thresholds that a slider selects.
 
     The lines use all thresholds, up to `MAX_LINE_CORNERS` of them. `honest_area_texts` are texts
     with the honest values of "auc" and "average-precision", if the page has them.
@@ -45,7 +45,10 @@ class ThresholdRates:
 
     @cached_property
     def threshold_counts(self) -> ThresholdCounts:
-        """Counts at all thresholds: rates times class sizes, rounded if that is nearly exact."""
+        """Counts of true and false positives at all thresholds.
+
+        They are rates times class sizes, rounded if they are nearly whole numbers.
+        """
         roc = self.roc
         counts = (np.asarray(roc.tpr) * roc.n_positive, np.asarray(roc.fpr) * roc.n_negative)
         rounded_counts = (
@@ -104,7 +107,10 @@ class ThresholdRates:
         }
 
     def format_rates(self, index: int) -> dict[str, str]:
-        """Format the rates of one operating point, with costs of 1 and these rows' class shares."""
+        """Format the rates and the cost of one operating point.
+
+        The costs are 1 for both kinds of error, and the prevalence is that of the drawn rows.
+        """
         point = self.operating_points[index]
         n_false_negatives = point.n_positive - point.true_positives
         n_true_negatives = point.n_negative - point.false_positives
@@ -209,7 +215,10 @@ class ThresholdRates:
 
 
 def roc_drawing(description: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
-    """Draw a ROC curve, leaving out points on its straight pieces, and the diagonal."""
+    """Draw a ROC curve and the diagonal.
+
+    Points on straight pieces of the curve are left out.
+    """
     axis_labels = "true positive rate (sensitivity)", "false positive rate (1 − specificity)"
     drawing = make_share_drawing("ROC curve", description, *axis_labels)
     drawing.segment(0, 0, 1, 1, "baseline")

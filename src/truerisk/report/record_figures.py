@@ -57,7 +57,10 @@ BOX_PROBABILITIES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def draw_figures(result: Any) -> tuple[Figure, ...]:
-    """Return the figures of a result: one for most classes, several for reports, () for some."""
+    """Return the figures of a result.
+
+    Most classes have one figure, reports have several figures, and some classes have none.
+    """
     if is_experiment_report(result):
         return draw_panels(result)
     return drop_none(draw_main_figure(result))
@@ -72,7 +75,10 @@ def draw_main_figure(result: Any) -> Figure | None:
 
 
 def _draw_curve(curve: RiskCurve) -> Figure | None:
-    """Draw a risk curve with its band and the chosen setting; return None for one candidate."""
+    """Draw a risk curve with its band and the chosen setting.
+
+    The result is None if there is only one candidate.
+    """
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return None
     risk_noun = curve.common.scale.noun.capitalize()
@@ -187,14 +193,17 @@ def _draw_permutation_test(test: PermutationTest) -> Figure:
 
 
 def _draw_smooth_calibration(smooth_calibration: SmoothCalibration | None) -> Figure | None:
-    """Draw a calibration curve with bars of the rows below it; return None without a curve."""
+    """Draw a calibration curve, and bars below it that count the rows.
+
+    The result is None if there is no curve.
+    """
     if smooth_calibration is None or smooth_calibration.curve is None:
         return None
     return draw_calibration_curve(smooth_calibration.curve, smooth_calibration)
 
 
 def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
-    """Draw the posterior density of a true error after a test."""
+    """Draw the posterior density of a model's true error, given its errors on test rows."""
     lowest_rate, highest_rate = (
         posterior.quantile(TAIL_PROBABILITY),
         posterior.quantile(1 - TAIL_PROBABILITY),
@@ -205,7 +214,10 @@ def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
 
 
 def draw_rule_posterior(rule_posterior: RulePosterior) -> Figure | None:
-    """Draw the posterior density of a rule's error; return None if it is missing or one point."""
+    """Draw the posterior density of the error of a rule.
+
+    The result is None if the distribution is missing or has all its mass in one point.
+    """
     distribution = rule_posterior.law
     if distribution is None or distribution.is_certain:
         return None
@@ -283,7 +295,7 @@ def _quantiles(mixture: RiskMixture) -> list[float]:
 
 
 def draw_sample_plan(plan: SamplePlan) -> Figure | None:
-    """Draw how expected error and bound depend on the number of tuning rows of a sample plan.
+    """Draw a sample plan's expected error and its bound over the number of tuning rows.
 
     For a plan that requests only a width, the expected posterior is drawn instead. The result is
     None if nothing can be tested.

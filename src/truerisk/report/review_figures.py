@@ -34,7 +34,10 @@ SHRUNKEN_CAPTION = (
 def draw_forest(
     risks: SubgroupRisks, number_on_page: int = 0, max_rows: int | None = MAX_ROWS
 ) -> Figure | None:
-    """Draw a forest plot of one loss in every subgroup; return None if no subgroup has a value."""
+    """Draw a forest plot that compares one loss between subgroups of the rows.
+
+    The result is None if no subgroup has a value.
+    """
     rows, loss = (
         (risks.whole, *risks.levels)[:max_rows],
         escape_and_truncate(risks.named_scoring, 60),
@@ -100,7 +103,10 @@ def _draw_subgroup(drawing: Drawing, subgroup_risk: SubgroupRisk, row_index: int
 
 
 def draw_instability(stability: PredictionStability) -> Figure:
-    """Draw a line per row: the range of other models' predictions over the model's prediction."""
+    """Draw, for each row, the range of the predictions by other models.
+
+    The range is a vertical line at the prediction of the model itself.
+    """
     axis_ends = (0.0, 1.0)
     if stability.event is None:
         axis_ends = float(stability.low.min()), float(stability.high.max())
@@ -194,7 +200,10 @@ def draw_features(feature_stability: FeatureStability) -> Figure:
 def checklist_tables(
     checklist_items: Sequence[Item], caption: str
 ) -> Iterator[tuple[FigureTable, str]]:
-    """Yield a table for each guideline, with a caption that has its name and number of items."""
+    """Yield a checklist table for each reporting guideline.
+
+    The caption has the name of the guideline and the number of its items.
+    """
     for guideline in dict.fromkeys(checklist_item.guideline for checklist_item in checklist_items):
         guideline_items = [
             checklist_item

@@ -38,7 +38,7 @@ class PixelScale:
         margin: float = 0.06,
         floor_at: float | None = None,
     ) -> PixelScale:
-        """Build a scale that shows all values with a margin, and starts at `floor_at` or above."""
+        """Build a scale that shows all values with a margin, but nothing below `floor_at`."""
         low, high = min(values), max(values)
         if log:
             padding = margin * (log10(high) - log10(low)) or 0.5
@@ -74,7 +74,9 @@ class PixelScale:
 
 
 def round_ticks(low: float, high: float, n_ticks: int = 5) -> list[float]:
-    """Return about `n_ticks` multiples of 1, 2 or 5 times a power of ten between low and high.
+    """Return about `n_ticks` evenly spaced round numbers between low and high.
+
+    The step is 1, 2 or 5 times a power of ten.
 
     >>> round_ticks(0.02, 0.41)
     [0.1, 0.2, 0.3, 0.4]
@@ -113,12 +115,18 @@ MARKER_SHAPES = ("dot", "square", "diamond", "up", "down", "dot")
 
 
 def series_css_class(series_number: int) -> str:
-    """Return the CSS class of the n-th series, which has a colour; colours repeat."""
+    """Return the CSS class that gives the n-th series its colour.
+
+    After the last colour the first colour is used again.
+    """
     return f"s{series_number % N_SERIES}"
 
 
 def series_marker_shape(series_number: int) -> str:
-    """Return the marker shape of the n-th series, which differs when colours repeat."""
+    """Return the marker shape of the n-th series.
+
+    Series of the same colour differ in shape.
+    """
     return MARKER_SHAPES[(series_number + series_number // N_SERIES) % len(MARKER_SHAPES)]
 
 
@@ -128,7 +136,10 @@ def _number_text(value: float) -> str:
 
 @frozen
 class Mark:
-    """Mark at values of both scales, such as a line or a point; `label` is its tooltip."""
+    """Mark in a drawing, such as a line or a point; `label` is its tooltip.
+
+    Its coordinates are values on the scales of the two axes.
+    """
 
     kind: str
     xs: Sequence[float]
@@ -141,7 +152,10 @@ class Mark:
 
 @frozen
 class Axis:
-    """Label of an axis, with its ticks and their names unless the scale determines the ticks."""
+    """Axis of a drawing: its label, ticks and tick names.
+
+    If `ticks` is None, the scale determines the ticks.
+    """
 
     label: str
     ticks: Sequence[float] | None
@@ -249,7 +263,10 @@ class Drawing:
         self.marks.append(Mark("note", (self.x.low,), (y,), "tick", text))
 
     def cell(self, column: int, row: int, shade: int, tooltip: str) -> None:
-        """Add a cell of a heat map with unit size; shades go from 0 to `N_SHADES`."""
+        """Add a cell of width and height 1 to a heat map.
+
+        The shade is a number from 0 to `N_SHADES`.
+        """
         self.marks.append(Mark("cell", *_cell_corners(column, row), f"h{shade}", tooltip))
 
     def frame(self, column: int, row: int) -> None:

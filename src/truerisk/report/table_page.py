@@ -23,7 +23,7 @@ LEFT_MARGIN, ROW_HEIGHT, TOP_MARGIN = 140, 30, 14
 
 
 def draw_differences(audit: TableAudit) -> Figure | None:
-    """Draw the difference of each of the next best candidates from the selected one.
+    """Draw the differences in risk between the selected candidate and each next best candidate.
 
     Return None if there are no intervals.
     """
@@ -116,7 +116,7 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
 
 
 def _methods_text(audit: TableAudit) -> str:
-    """Describe in words for a paper what was done."""
+    """Write the methods paragraph about the audit of a table, for use in a paper."""
     name, noun = audit.scale.name_for(audit.selected.scoring), audit.scale.noun
     groups = "" if audit.n_groups is None else f" in {audit.n_groups} groups"
     units = "rows" if audit.n_groups is None else "groups"

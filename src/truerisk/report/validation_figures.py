@@ -16,7 +16,7 @@ from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
 
 TOP_EDGE, BOTTOM_EDGE, LEFT_EDGE = 30, 336, 52
-N_TABLE_ROWS = 21  # Number of rows of the table under a figure.
+N_TABLE_ROWS = 21  # Maximum number of rows of the table that is shown under a figure.
 BAR_RANGE = -0.28, -0.03  # Vertical range of the bars that count rows below the calibration curve.
 
 
@@ -62,7 +62,10 @@ def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Fi
 def draw_calibration_curve(
     curve: CalibrationCurve, smooth_calibration: SmoothCalibration | None = None
 ) -> Figure:
-    """Draw the smoothed outcome over the predictions, and below it bars that count the rows."""
+    """Draw the calibration curve: the smoothed outcome over the predictions.
+
+    Bars below the curve count the rows.
+    """
     curve_texts = EVENT_TEXTS if curve.of_event else NUMERIC_OUTCOME_TEXTS
     event_text = "the event"
     if smooth_calibration is not None and smooth_calibration.event is not None:
@@ -173,7 +176,10 @@ NUMERIC_OUTCOME_TEXTS = CurveTexts(
 def _axis_range(
     smooth_calibration: SmoothCalibration | None, curve: CalibrationCurve
 ) -> tuple[float, float]:
-    """Return the range of both axes of a calibration curve: [0, 1], or that of numeric values."""
+    """Return the common range of both axes of a calibration curve.
+
+    It is [0, 1] for probabilities, and the range of the values for numeric predictions.
+    """
     if curve.of_event:
         return 0.0, 1.0
     predicted_values = curve.predicted if smooth_calibration is None else smooth_calibration.edges
@@ -188,7 +194,9 @@ def _draw_bars(
     curve_texts: CurveTexts,
     axis_range: tuple[float, float],
 ) -> None:
-    """Draw bars that count rows per bin of predictions, upwards for rows with the event.
+    """Draw bars that count the rows in each bin of predictions.
+
+    The bars of rows with the event point upwards.
 
     The bars of rows without the event point downwards.
     """
@@ -292,7 +300,10 @@ def draw_net_benefit(benefit: NetBenefit) -> Figure:
 def _empty_drawing(
     title: str, description: str, height: int, y_start: float, low: float = 0.0, high: float = 1.0
 ) -> Drawing:
-    """Return an empty drawing with axes from low to high; below it, y goes on to `y_start`."""
+    """Return an empty drawing whose axes show the numbers from `low` to `high`.
+
+    The drawing has room below the axes, where y extends down to `y_start`.
+    """
     span = high - low
     return Drawing(
         title=title,
@@ -320,7 +331,7 @@ def _draw_band_above(
     lowest_height: float,
     css_class: str,
 ) -> None:
-    """Draw the part of a band above `lowest_height`.
+    """Draw the part of a band that lies above `lowest_height`.
 
     The band decreases, and ends where its upper limit falls below that height.
     """

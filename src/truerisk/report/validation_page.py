@@ -12,7 +12,10 @@ from truerisk.validation.validation import Validation
 
 
 def draw_validation_page(validation: Validation) -> Page:
-    """Return the page of a validation, which was just computed or read from a file."""
+    """Return the HTML page of a validation.
+
+    The validation was either just computed or read from a file.
+    """
     page_parts, checklist = tuple(build_page_parts(validation)), validation.checklist
     fact_texts = [escape_and_truncate(validation.risk.method, 80)]
     if validation.rows["n_events"] is not None:
@@ -105,7 +108,8 @@ def describe_measures(document: Validation) -> list[str]:
                 f"{format_percent(measured.interval.confidence_level)} interval {measured.interval}"
             )
             interval_text = f" ({interval_text})"
-        # The interval belongs to the value of the final model, not to the honest value.
+        # The interval belongs to the value of the final model, if it was measured.
+        # It is then no interval of the honest value.
         if measured.of_final_model is not None:
             judged_value = measured.of_final_model
             interval_text = (
@@ -179,7 +183,7 @@ def validation_references(validation: Validation) -> list[str]:
 
 
 def validation_reproduction(validation: Validation) -> ReproductionInfo:
-    """Return what reproduces a validation: the call, and the facts that it depends on."""
+    """Return the call that reproduces a validation, and the facts on which its result depends."""
     argument_texts = {"replicates": str(validation.n_samples), **validation.given}
     if validation.finished:
         del argument_texts["replicates"]

@@ -42,10 +42,12 @@ class PagePart:
     collapsed_figures: tuple[Figure, ...] = ()
 
     def with_name_prefix(self, name: str) -> PagePart:
-        """Return the section for the page of an assessment, with unique names of its figures.
+        """Return a copy of the section whose figures have names that are unique on a longer page.
 
-        `name` is a prefix of the figures' names. Such a page already has a ROC curve, so that this
-        one is collapsed.
+        The longer page is that of an assessment.
+
+        `name` is a prefix of the figures' names. The page of an assessment already has a
+        ROC curve, so the ROC curve of this section is collapsed.
         """
         renamed_figures = [
             replace(figure, name=f"{name}-{figure.name}") for figure in self.section.figures
@@ -82,7 +84,10 @@ NUMERIC_CALIBRATION_LEAD = "Whether predictions are right on average, large and 
 
 
 def build_page_parts(validation: Validation) -> Iterator[PagePart]:
-    """Yield the page sections of a validation, then one per missing section, with the reason."""
+    """Yield the page sections of a validation.
+
+    For each section that cannot be shown, a section with the reason follows at the end.
+    """
     discrimination, calibration = validation.discrimination, validation.calibration
     if discrimination is not None:
         yield PagePart(
@@ -133,7 +138,7 @@ def _review_sections(validation: Validation) -> Iterator[PagePart]:
     """Yield the sections on subgroups, stability and checklists."""
     subgroups, stability = validation.subgroups, validation.stability
     if subgroups is not None and subgroups.risks:
-        # The AUC comes first, and the figures of other losses are collapsed.
+        # The subgroups' AUC comes first. The figures of other losses are collapsed.
         sorted_risks = sorted(
             enumerate(subgroups.risks),
             key=lambda subgroup_risks: subgroup_risks[1].scoring not in AUC_NAMES,

@@ -12,7 +12,10 @@ from truerisk.results.evaluation import RowPredictions
 
 
 def columns_of(row_predictions: RowPredictions) -> dict[str, list[Any]]:
-    """Return the columns row, fold, truth and predictions of the table, sorted by row number."""
+    """Return the columns of a table of predictions, sorted by row number.
+
+    The columns are the row, the fold, the truth and the predictions.
+    """
     plan = row_predictions.answers[0].plan
     rows, _ = plan.positions
     test_set_numbers: np.ndarray = np.repeat(np.arange(plan.n_questions), plan.test_sizes)
@@ -45,7 +48,7 @@ def _prediction_columns(
         labels[~has_prediction | (predicted_values < 0)] = None
         return {"label": labels}
     if predictions.response == "probability" and row_predictions.classes is None:
-        # Cumulate from the last column backwards: it belongs to the earliest time interval.
+        # The last column belongs to the earliest time interval, so the sum starts there.
         cumulative_probabilities = np.cumsum(predicted_values[:, :0:-1], axis=1)
         named_columns = zip(row_predictions.horizons, cumulative_probabilities.T, strict=True)
         return {f"probability_by_{horizon:.12g}": column for horizon, column in named_columns}
@@ -57,7 +60,7 @@ def _prediction_columns(
 
 
 def _value_columns(name: str, values: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the column with its name, or a numbered column for each of several targets."""
+    """Yield the values as a named column; several targets give one numbered column each."""
     if values.ndim == 1:
         yield name, values
         return

@@ -27,17 +27,19 @@ from truerisk.core.arguments import check_level
 from truerisk.core.frozen import frozen
 from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR, CandidateLosses
 
-# The rate λ of the weights is WEIGHT_SHARPNESS divided by a typical standard error of a difference.
-# With this λ a single row hardly changes the weight of a rival.
+# A candidate's weight decreases exponentially with its risk, at the rate λ. The rate is
+# WEIGHT_SHARPNESS divided by a typical standard error of a difference between two risks.
+# With this λ a single row hardly changes the weight of a candidate.
 WEIGHT_SHARPNESS = 1.0
-# A difference smaller than this share of its operands has lost too many digits to cancellation.
+# A difference of two numbers has lost too many digits to cancellation if it is smaller than
+# this share of the numbers.
 CANCELLATION_RATIO = 1e-6
-# A difference smaller than this share of the largest loss is rounding error.
+# A difference of two losses is rounding error if it is below this share of the largest loss.
 ROUNDING_RATIO = 1e-12
 
 
 def may_be_best(paired: CandidateLosses, level: float) -> np.ndarray:
-    """Return a mask of the candidates in a confidence set for the one of smallest true risk.
+    """Return a mask of the candidates that may have the smallest true risk (a confidence set).
 
     The set contains the candidate with the smallest true risk with probability `level`. The
     candidate with the smallest estimated risk is always in the set, and a candidate without a risk
@@ -95,7 +97,10 @@ def may_be_best(paired: CandidateLosses, level: float) -> np.ndarray:
 
 @frozen(eq=False)
 class _DifferenceNoise:
-    """Noise of a mean difference of losses, computed as in the paired test "paired-cv"."""
+    """Noise of the mean difference between the losses of two candidates.
+
+    It is computed as in the paired test "paired-cv".
+    """
 
     unit_shares: np.ndarray
     variance_factor: float
@@ -104,7 +109,10 @@ class _DifferenceNoise:
     rounding_error: float
 
     def is_exceeded_by_mean(self, contributions: np.ndarray) -> bool:
-        """Return True if the mean difference, the sum of `contributions`, exceeds its noise."""
+        """Return True if the mean difference exceeds its noise.
+
+        The mean difference is the sum of `contributions`.
+        """
         from scipy.special import stdtrit
 
         n_units, mean_difference = len(self.unit_shares), float(contributions.sum())
@@ -163,7 +171,10 @@ class _WeightedCandidates:
         )
 
     def mean_without_candidate(self, candidate: int) -> np.ndarray:
-        """Return rows' contributions to the weighted mean risk of all but one candidate."""
+        """Return each row's contribution to the weighted mean risk of the other candidates.
+
+        `candidate` is the one that is not included.
+        """
         remaining_weight = self.total_weights - self.weights[candidate]
         if (remaining_weight > CANCELLATION_RATIO * self.total_weights).all():
             mean_contributions: np.ndarray = (

@@ -62,7 +62,7 @@ def numbers_of(estimate: Any) -> dict[str, HonestNumber]:
 def compare_with_bound(
     honest_number: HonestNumber, bound: float, bound_text: str
 ) -> tuple[bool, str]:
-    """Return True if the interval's unfavourable end misses the bound, and a sentence that says so.
+    """Return whether the unfavourable end of an interval misses a bound, and a sentence about it.
 
     The lower end counts if larger is better, else the upper end. A number without an interval
     misses every bound. `bound_text` quotes the bound as the user gave it.
@@ -90,7 +90,7 @@ def compare_with_bound(
 
 
 def require(honest_numbers: Mapping[str, HonestNumber], bounds: Mapping[str, float]) -> None:
-    """Raise `BoundMissed` unless the interval of each named risk or score keeps its bound."""
+    """Raise `BoundMissed` if the interval of a named risk or score does not keep its bound."""
     if not bounds:
         name = _format_as_argument(next(iter(honest_numbers)), "0.2")
         raise BadArgument(f"require() was given no bound: write it as in require({name}).")
@@ -106,7 +106,7 @@ def require(honest_numbers: Mapping[str, HonestNumber], bounds: Mapping[str, flo
 
 
 def _format_as_argument(name: str, bound: str = "") -> str:
-    """Format a bound as an argument of a call of require(), or only its name without a bound.
+    """Format a bound as an argument of a call of require(); without a bound, return its name.
 
     >>> _format_as_argument("zero-one", "0.2"), _format_as_argument("1 - auc", "0.2")
     ('zero_one=0.2', "**{'1 - auc': 0.2}")
@@ -120,7 +120,7 @@ def _format_as_argument(name: str, bound: str = "") -> str:
 def _check_bound(
     honest_numbers: Mapping[str, HonestNumber], name: str, bound: float
 ) -> tuple[HonestNumber, float]:
-    """Return the honest number that a keyword names, and its bound as a float.
+    """Return the honest number to which a keyword of require() refers, and its bound as a float.
 
     Raise an error if the keyword names no measured number, or if no score can reach the bound.
     """

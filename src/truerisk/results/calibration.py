@@ -27,7 +27,9 @@ BinShares = Annotated[np.ndarray, Column("bins", numbers=Range(0, 1))]
 
 @frozen(eq=False)
 class Calibration(Record):
-    r"""Mean predicted probability and observed share of events in bins with about equal counts.
+    r"""Mean predicted probability and observed share of events in bins of predictions.
+
+    The bins hold about equal numbers of rows.
 
     Equal probabilities are in the same bin. The interval of k in n is Wilson's (1927), (k + z²/2 ±
     z √(k (n − k)/n + z²/4)) / (n + z²); it is None if rows are weighted or grouped. `brier` is the

@@ -14,16 +14,20 @@ from truerisk.results.door import load_from_package
 from truerisk.results.interval import LOSS_SCALE, Interval, Scale
 from truerisk.results.records import Count, FiniteFloat, NonNegative, Record, Share
 
-LARGEST_ROPE = 1e150  # The square of a larger half-width would overflow.
+# Largest half-width of an equivalence region. The square of a larger number may overflow.
+LARGEST_ROPE = 1e150
 
 
 def check_rope(rope: Any) -> None:
-    """Raise BadArgument unless rope, half the width of an equivalence region, is 0 or larger."""
+    """Raise BadArgument if `rope` is negative or too large.
+
+    `rope` is half the width of a region of practical equivalence.
+    """
     check_number("rope", rope, 0, LARGEST_ROPE, "it is half the width of a region, 0 or more")
 
 
 class EquivalenceOptions(Protocol):
-    """Object with half the width of a region of practical equivalence and a confidence level."""
+    """Options of a comparison: half-width of the equivalence region, and confidence level."""
 
     @property
     def rope(self) -> float:
@@ -121,7 +125,10 @@ class Comparison(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Name of an invalid field in a record read from a file and its requirement, or None."""
+        """Name and requirement of an invalid field, or None if all fields are valid.
+
+        A field of a record that was read from a file may be invalid.
+        """
         if self.probabilities is not None and self.rope is None:
             return "rope", "a number, as there are probabilities"
         return None
@@ -133,7 +140,7 @@ class Comparison(Record):
 
     @property
     def probability(self) -> float | None:
-        """Posterior probability that the learner with the better result is better by over `rope`.
+        """Posterior probability that the apparently better learner is better by more than `rope`.
 
         It is None if the test has no posterior. If both learners have equal results, it is the
         probability that either is better.
@@ -177,7 +184,7 @@ class Comparison(Record):
 
     @property
     def probabilities(self) -> dict[str, float] | None:
-        """Posterior probabilities that a is practically better than b, equivalent and worse."""
+        """Posterior probabilities that a is better than b, practically equivalent, or worse."""
         if self.better is None or self.equivalent is None or self.worse is None:
             return None
         return {"better": self.better, "equivalent": self.equivalent, "worse": self.worse}
@@ -228,7 +235,7 @@ class Comparison(Record):
         )
 
     def shows_worse(self, level: float) -> bool:
-        """Return True if the one-sided interval of this level shows that a is worse than b.
+        """Return True if the one-sided interval at confidence `level` shows that a is worse than b.
 
         Parameters
         ----------
@@ -247,7 +254,7 @@ class Comparison(Record):
         return bool(self._loss_difference > stdtrit(self.df, level) * self.std_error)
 
     def noting(self, *notes: str) -> Comparison:
-        """Return a copy of the comparison with further notes.
+        """Return a copy of the comparison to which notes are added.
 
         Parameters
         ----------
@@ -262,7 +269,7 @@ class Comparison(Record):
         return replace(self, notes=(*self.notes, *notes))
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the difference and a line at 0, and further comparisons (needs matplotlib).
+        """Draw the difference of the risks, with a line at 0 (needs matplotlib).
 
         The option `others` maps names to the further comparisons.
 

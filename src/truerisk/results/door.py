@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from truerisk.core.registry import make_loader
 
-# These functions of other packages draw, print or compare results.
+# Functions of other subpackages, which draw, print or compare results.
 load_from_package = make_loader(
     "truerisk",
     """
@@ -42,7 +42,7 @@ load_from_package = make_loader(
     """,
 )
 
-# These functions of this package are needed by few calls, so they are imported at their first use.
+# Few calls need these functions of this subpackage, so they are imported at their first use.
 load_from_results = make_loader(
     "truerisk.results",
     """

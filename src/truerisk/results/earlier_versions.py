@@ -18,14 +18,17 @@ Conversion = Callable[[Mapping[str, Any]], Any]
 
 
 def _rename_loss_to_scoring(record: Any) -> Any:
-    """Rename the key `loss` of a version-1 record to `scoring`; return other values unchanged."""
+    """Rename the key `loss` of a version-1 JSON record to `scoring`.
+
+    A value that is no such record is returned unchanged.
+    """
     if not isinstance(record, Mapping) or "loss" not in record:
         return record
     return {"scoring" if name == "loss" else name: value for name, value in record.items()}
 
 
 def _loss_to_score(value: Any, perfect_score: float) -> Any:
-    """Convert a loss, a list of losses or both ends of an interval to scores.
+    """Convert a loss, a list of losses or the two ends of an interval to scores.
 
     A value that is not a number is returned unchanged, and refused where it is read.
     """
@@ -46,7 +49,7 @@ def _loss_to_score(value: Any, perfect_score: float) -> Any:
 
 
 def _read_perfect_score(record: Any) -> float | None:
-    """Return the score of an error-free model as a record of version 1 states it, or None."""
+    """Return the score of an error-free model that a version-1 JSON record states, or None."""
     perfect_score = record.get("perfect") if isinstance(record, Mapping) else None
     if isinstance(perfect_score, bool) or not isinstance(perfect_score, int | float):
         return None
@@ -54,7 +57,10 @@ def _read_perfect_score(record: Any) -> float | None:
 
 
 def _with_scores(record: Any, perfect_score: float | None, *names: str) -> Any:
-    """Convert named fields of a record from losses to scores, unless `perfect_score` is None."""
+    """Convert the named fields of a record from losses to scores.
+
+    If `perfect_score` is None, the fields are losses in every version and do not change.
+    """
     if perfect_score is None or not isinstance(record, Mapping):
         return record
     converted_entries = {
@@ -64,7 +70,10 @@ def _with_scores(record: Any, perfect_score: float | None, *names: str) -> Any:
 
 
 def _convert_estimate(record: Any) -> Any:
-    """Convert an estimate of version 1, or a number that a search reports, from loss to score."""
+    """Convert a risk in a version-1 JSON record from loss to score.
+
+    The risk is an estimate or a number that a search reports.
+    """
     record = _rename_loss_to_scoring(record)
     perfect_score = _read_perfect_score(record)
     record = _with_scores(record, perfect_score, "value", "interval", "shrunken")
@@ -83,7 +92,10 @@ def _convert_estimate(record: Any) -> Any:
 
 
 def _convert_comparison(record: Any, is_score: Any = None) -> Any:
-    """Convert a comparison: version 1 stored the difference of two losses, even for scores."""
+    """Convert a version-1 comparison to the difference of two scores if it compares scores.
+
+    Version 1 stored the difference of the two losses even for scores.
+    """
     record = _rename_loss_to_scoring(record)
     if not isinstance(record, Mapping):
         return record
@@ -115,7 +127,10 @@ def _convert_risk_over_time(record: Any) -> Any:
 
 
 def _convert_entries(record: Any, **converters: Callable[[Any], Any]) -> Any:
-    """Convert the named fields of a record, each by its own function, and lists item by item."""
+    """Convert the named fields of a record, each field by its own function.
+
+    A list is converted item by item.
+    """
     if not isinstance(record, Mapping):
         return record
     converted_record = dict(record)
@@ -131,7 +146,10 @@ def _convert_entries(record: Any, **converters: Callable[[Any], Any]) -> Any:
 
 
 def _convert_reported_risk(record: Any) -> Any:
-    """Convert a number that a search reports; leave a record with its own schema unchanged."""
+    """Convert a number that a search reports from loss to score.
+
+    A record with a schema of its own is returned unchanged.
+    """
     return (
         record if isinstance(record, Mapping) and "schema" in record else _convert_estimate(record)
     )
@@ -234,7 +252,10 @@ def to_present_version(content: JsonValue, schema: str) -> JsonValue:
 
 
 def _read_version(json_record: JsonValue, schema: str) -> int:
-    """Return a JSON record's version; raise BadData for another schema or an unknown version."""
+    """Return the version number in the schema of a JSON record.
+
+    BadData is raised if the record has another schema or an unknown version.
+    """
     name, _, present_version = schema.partition("/")
     is_nested_record = bool(json_record.path)
     if is_nested_record:

@@ -19,15 +19,15 @@ from truerisk.results.records import DisplayedResult
 from truerisk.results.results import RiskEstimate
 from truerisk.statistics.sample_size import beta_quantile
 
-# Quantiles of older SciPy releases are NaN if a parameter of the Beta prior is smaller than this.
+# Smallest parameter of a Beta prior. For smaller ones, older SciPy releases return NaN quantiles.
 SMALLEST_PRIOR_PARAMETER = 1e-12
-# Floats cannot count more rows than this exactly; larger numbers are taken as typing errors.
+# Largest number of rows. Floats cannot count more rows exactly, so more are a typing error.
 LARGEST_N_ROWS = 10**15
 ONE_RULE_LABEL = "one fitted rule"
 
 
 class Measures(NamedTuple):
-    """Wallman's four measures of a tested model (2005, §3.7); lower is better in each.
+    """The four measures of a tested model by Wallman (2005, §3.7), of which lower is better.
 
     `ub` is the upper bound, `above_half` P(error > ½), `q2` E[error²], and `err` the share of
     errors.
@@ -84,7 +84,7 @@ class ErrorPosterior(DisplayedResult):
     def of_estimate(
         cls, estimate: RiskEstimate, prior: tuple[float, float] = (1, 1)
     ) -> ErrorPosterior:
-        """Return the posterior for the errors of an estimate, labelled with what it refers to.
+        """Return the posterior of the true error, given the errors counted in a risk estimate.
 
         After a hold-out it is the posterior of this rule's error. After cross-validation every fold
         has a rule of its own, trained on other rows. The errors are then counted as if one rule had
@@ -179,7 +179,7 @@ class ErrorPosterior(DisplayedResult):
     @overload
     def cdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def cdf(self, e: Any) -> Any:
-        """Return the posterior probability that the true error is at most e.
+        """Return the posterior probability that the true error is at most `e`.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class ErrorPosterior(DisplayedResult):
     @overload
     def mass_above(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def mass_above(self, e: Any) -> Any:
-        """Return the posterior probability that the true error exceeds e.
+        """Return the posterior probability that the true error exceeds `e`.
 
         It is computed from the upper tail and not as 1 minus the cdf, so that it is exact even at
         1e-26.
@@ -225,7 +225,7 @@ class ErrorPosterior(DisplayedResult):
     @overload
     def pdf(self, e: Sequence[float] | np.ndarray) -> np.ndarray: ...
     def pdf(self, e: Any) -> Any:
-        """Return the posterior density of the true error at e.
+        """Return the posterior density of the true error at the error rate `e`.
 
         Parameters
         ----------
@@ -298,7 +298,7 @@ class ErrorPosterior(DisplayedResult):
         )
 
     def measures(self, level: float = 0.95) -> Measures:
-        """Return Wallman's four measures of the true error: (ub), (50 %), (q2) and (err).
+        """Return Wallman's four measures of the true error, named ub, 50 %, q2 and err.
 
         Parameters
         ----------
@@ -367,7 +367,10 @@ class ErrorPosterior(DisplayedResult):
 
 
 def _is_beta(prior: Any) -> bool:
-    """Return True if `prior` holds two parameters of a Beta prior, finite and not too small."""
+    """Return True if `prior` is a valid pair of parameters of a Beta distribution.
+
+    Both parameters must be finite and at least `SMALLEST_PRIOR_PARAMETER`.
+    """
     parameters = tuple(prior) if np.iterable(prior) else ()
     return len(parameters) == 2 and all(
         isinstance(parameter, Real)
@@ -378,7 +381,7 @@ def _is_beta(prior: Any) -> bool:
 
 
 def _to_rates(raw_rates: Any) -> np.ndarray:
-    """Convert error rates to an array of floats; raise BadArgument if any is NaN or no number."""
+    """Convert error rates to an array of floats; raise BadArgument for NaN and for non-numbers."""
     try:
         rates = as_array(raw_rates, float)
     except ValueError:
@@ -389,7 +392,7 @@ def _to_rates(raw_rates: Any) -> np.ndarray:
 
 
 def _zero_one_losses(estimate: RiskEstimate) -> np.ndarray:
-    """Return each row's zero-one loss; raise Refusal if these are not independent trials."""
+    """Return each row's zero-one loss; raise Refusal if the losses are not independent trials."""
     losses, loss_value, refusal_reason = estimate.losses, estimate.loss_value, None
     if losses is None:
         refusal_reason = (

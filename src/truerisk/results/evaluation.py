@@ -22,7 +22,7 @@ from truerisk.results.interval import Interval
 
 
 class LazyInterval(Protocol):
-    """Standard error and interval of a risk that are computed on demand."""
+    """Standard error and interval of a risk, which are computed when they are first read."""
 
     def std_error(self) -> float | None:
         """Return the standard error, or None if there is none."""
@@ -154,7 +154,7 @@ class RiskArrays(Sequence[Tested]):
 
 @dataclass(eq=False)
 class LazyRisks(Sequence[Tested]):
-    """Risks of all candidates, all computed when one of them is first read."""
+    """Risks of all candidates, which are computed together when the first of them is read."""
 
     compute_risks: Callable[[], Sequence[Tested]]
     n_candidates: int
@@ -213,7 +213,7 @@ class OuterSplit:
 
 @frozen(eq=False)
 class ChosenCandidates:
-    """Candidates that a procedure chose for each of its last fits, with their inner risks.
+    """The candidate that a procedure chose for each of its last fits, with its inner risk.
 
     A question is one fit with the rows that it predicts. Every question has a candidate, including
     those that are no split (the apparent risk in .632+). `has_inner_risks` is True if candidates
@@ -284,13 +284,14 @@ def to_compact_losses(losses: np.ndarray) -> np.ndarray:
     return is_error.view(np.int8) if (is_error | (losses == 0)).all() else losses
 
 
-# Number of left-two-out losses that are processed at once; every row has K - 1 such losses.
+# Number of losses that are processed at once, to save memory.
+# Every row has K - 1 losses, by models fitted without its own fold and a second fold.
 LOSSES_PER_SLICE = 1 << 15
 
 
 @frozen(eq=False)
 class LeftTwoOut:
-    """Losses of rows under models trained without the row's own fold and a second fold.
+    """Losses of each row by models that were trained without its own fold and a second fold.
 
     `losses[c, t]` is candidate c's loss of row `rows[t]` by the model that lacks fold
     `second_folds[t]` as well as the row's own fold.
@@ -310,7 +311,7 @@ class LeftTwoOut:
         )
 
     def mean_loss_by_row(self, candidate: int, rows: np.ndarray) -> np.ndarray:
-        """Return each row's mean loss over all models of one candidate that predicted it."""
+        """Return the mean loss of each row over all models of a candidate that predicted it."""
         loss_sums, loss_counts = np.zeros(len(rows)), np.zeros(len(rows))
         for loss_slice, row_positions in self.iterate_slices(rows):
             np.add.at(
@@ -320,7 +321,7 @@ class LeftTwoOut:
         return loss_sums / loss_counts
 
     def iterate_slices(self, rows: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """Yield slices of the losses with each loss's row as an index into the sorted `rows`."""
+        """Yield slices of the losses, and the position of each loss's row in the sorted `rows`."""
         has_all_rows = rows[-1] + 1 == len(rows)  # Each row number then equals its index.
         for slice_start in range(0, len(self.rows), LOSSES_PER_SLICE):
             loss_slice = slice(slice_start, slice_start + LOSSES_PER_SLICE)
@@ -338,7 +339,9 @@ class LeftTwoOut:
 
 @frozen(eq=False)
 class Influences:
-    """One loss for each row, whose weighted mean is the estimated risk, if rows were tested once.
+    """One loss for each row; the weighted mean of these losses is the estimated risk.
+
+    Such losses exist only if each row was tested once.
 
     For a score that rates whole test sets, the loss of a row is the value plus the row's influence.
     `losses[j]` belongs to row `rows[j]`, `weights` sum to 1, and `groups` are the groups of the
@@ -357,18 +360,23 @@ class Influences:
 
     @property
     def has_left_two_out(self) -> bool:
-        """True if fits without a second fold show how losses change with the training rows."""
+        """True if there are losses by models that were trained without a second fold.
+
+        They show how losses change with the training rows.
+        """
         return self.left_two_out is not None
 
 
-# Factor by which cross-validation with one partition into folds increases the variance.
-# The factor multiplies the variance that independent rows would have; it was calibrated.
+# Variance of a result of cross-validation, divided by its variance if rows were independent.
+# The factor holds for cross-validation with one partition into folds, and was calibrated.
 FOLD_VARIANCE_FACTOR = 1.8
 
 
 @frozen(eq=False)
 class CandidateLosses:
-    """Losses `losses[c, j]` of candidate c on row j, and the rows' `row_weights` in a risk (sum 1).
+    """Losses of several candidates on the same rows, and the weights of the rows in a risk.
+
+    `losses[c, j]` is the loss of candidate c on row j. The `row_weights` sum to 1.
 
     The losses of a candidate without a risk are NaN. Rows of one of the `groups` may depend on each
     other. `one_row[c]` is the change of the risk of candidate c if the predicted label of one row
@@ -384,7 +392,10 @@ class CandidateLosses:
     variance_factors: np.ndarray | None = None
 
     def contributions_by_unit(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return rows' or groups' contributions to each candidate's risk, and their shares."""
+        """Return the contribution of each row (or group) to each risk, and the weight of the row.
+
+        There is a risk for each candidate.
+        """
         contributions, unit_weights = self.losses * self.row_weights, self.row_weights
         if self.groups is not None:
             group_numbers = np.unique(self.groups, return_inverse=True)[1].ravel()
@@ -397,10 +408,13 @@ class CandidateLosses:
 
 
 class CandidateLossSource(Protocol):
-    """An object that holds losses of several candidates on the same rows."""
+    """Object that holds the losses of several candidates on the same rows."""
 
     def losses(self) -> CandidateLosses:
-        """Return the losses of the same rows; raise an error with the reason if there are none."""
+        """Return the candidates' losses on the same rows; if none exist, raise an error.
+
+        The message of the error gives the reason.
+        """
         ...
 
 
@@ -409,7 +423,9 @@ ROW_RESPONSES: tuple[Response, ...] = ("label", "probability", "score", "value")
 
 @frozen(eq=False)
 class RowPredictions:
-    """Predictions for the test rows of a plan, by all candidates or one, and the true outcomes.
+    """Predictions for the test rows of a plan, and the true outcomes.
+
+    The predictions are made by all candidates or by one of them.
 
     `answers` are the predictions for the loss and for further requests; those of `candidate` are
     shown. `truth` is y, or the codes of its labels, which are `classes` in the order of the codes
@@ -428,10 +444,13 @@ class RowPredictions:
 
     @classmethod
     def from_answers(cls, predictions: Answers | None, data: Data) -> RowPredictions | None:
-        """Collect predictions for rows; return None if the fits returned only scores or losses."""
+        """Collect the predictions that fits returned for the test rows.
+
+        The result is None if the fits returned only scores or losses.
+        """
         if predictions is None:
             return None
-        # The keys determine the order in which the predictions are shown.
+        # The order of the keys is the order in which the kinds of predictions are shown.
         predictions_by_response: dict[Response, Answers | None] = dict.fromkeys(ROW_RESPONSES)
         for response_predictions in (*predictions.also, predictions):
             if response_predictions.response in predictions_by_response:
@@ -450,7 +469,7 @@ class RowPredictions:
 
     @property
     def is_unseen(self) -> np.ndarray:
-        """Mask of the predictions by models that were not trained on the predicted row.
+        """Boolean mask that is True for a prediction by a model that was not trained on this row.
 
         A bootstrap also has predictions for training rows.
         """

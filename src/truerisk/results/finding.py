@@ -97,7 +97,7 @@ class Finding:
 
     @property
     def note(self) -> str:
-        """The sentence and the remedy as one text, for the notes of results."""
+        """Text of the finding for the notes of a result: the problem and the remedy."""
         return f"{self.sentence} {self.remedy}"
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ _is_inside_fit: ContextVar[bool] = ContextVar("is_inside_fit", default=False)
 
 @contextmanager
 def disable_checks() -> Iterator[None]:
-    """Switch the checks off inside a with-block whose fits use rows that were already checked."""
+    """Switch the checks of rows off inside a with-block, since its rows were already checked."""
     token = _is_inside_fit.set(True)
     try:
         yield
@@ -124,7 +124,10 @@ def disable_checks() -> Iterator[None]:
 
 
 def are_checks_on() -> bool:
-    """Return True if rows are checked: always, except in fits made by a call of this package."""
+    """Return True if rows are to be checked.
+
+    They are always checked, except in fits that a call of this package makes.
+    """
     return not _is_inside_fit.get()
 
 

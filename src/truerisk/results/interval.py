@@ -60,7 +60,8 @@ class Basis(Enum):
     SAMPLES = "bootstrap samples"
 
 
-DEFAULT_ROPE = 0.01  # Half the width of the default region of practical equivalence.
+# By default, risks that differ by at most this number are practically equivalent.
+DEFAULT_ROPE = 0.01
 
 
 PLAN_DEPENDENT_BASES = frozenset({Basis.ONCE, Basis.EQUALLY_OFTEN, Basis.TIMES})
@@ -129,7 +130,7 @@ class Interval:
 
     @property
     def flaw(self) -> tuple[str] | None:
-        """The requirement that an interval read from a file violates, or None."""
+        """The requirement that an interval read from a file violates, or None if it is valid."""
         is_valid = -inf < self.low <= self.high < inf
         return None if is_valid else ("an interval",)
 
@@ -206,7 +207,7 @@ def interval_ends(interval: Interval | None) -> tuple[float | None, float | None
 
 @frozen
 class Breakdown(Mapping[str, float], DisplayedResult):
-    """Named numbers from which a risk was computed; it prints as a table with one line.
+    """Named numbers from which a risk was computed, printed as a table with one line.
 
     >>> print(Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125, "n": 200}))
     apparent  optimism  corrected    n
@@ -226,7 +227,9 @@ class Breakdown(Mapping[str, float], DisplayedResult):
         return len(self.numbers)
 
     def on_scale(self, scale: Scale) -> Breakdown:
-        """Return the breakdown with its risks converted to a scale; other numbers do not change.
+        """Return a copy of the breakdown whose risks are converted to a scale.
+
+        Other numbers do not change.
 
         >>> print(
         ...     Breakdown({"apparent": 0.1, "optimism": 0.025, "corrected": 0.125}).on_scale(
@@ -265,7 +268,10 @@ class ResultWithInterval:
         return [end for end in (self.value, *interval_ends(self.interval)) if end is not None]
 
     def named(self, name: str) -> dict[str, float | None]:
-        """Return the value by `name`, and its interval's ends by `name` with ".low" and ".high".
+        """Return a dict of the value and the two ends of its interval.
+
+        The key of the value is `name`. The keys of the ends are `name` with ".low" and ".high"
+        appended.
 
         Parameters
         ----------
@@ -335,7 +341,10 @@ class Scale:
 
     @property
     def optimism_label(self) -> str:
-        """The label of the optimism, which is positive if the selected value flatters."""
+        """The label of the optimism.
+
+        The optimism is how much better the selected value is than the honest value.
+        """
         operands = ("honest", "selected") if self.perfect is None else ("selected", "honest")
         return f"optimism: {' − '.join(operands)}"
 
@@ -345,11 +354,17 @@ class Scale:
         return f"{loss_name} risk" if self.perfect is None else loss_name
 
     def short_name(self, loss: str) -> str:
-        """Return "risk" for a loss, which the context names, or the name of the score."""
+        """Return "risk" for any loss, or the name of the score.
+
+        The context of the text already names the loss.
+        """
         return "risk" if self.perfect is None else escape_and_truncate(loss, 40)
 
     def column_heading(self, loss: str) -> str:
-        """Return a table heading: "risk", or the name of the score and which values are better."""
+        """Return the heading of a table column that holds values on this scale.
+
+        It is "risk", or the name of the score with a hint which values are better.
+        """
         return (
             "risk"
             if self.perfect is None
@@ -381,7 +396,10 @@ class Scale:
         return risks if self.perfect is None else self._score_at_zero_risk - risks
 
     def interval(self, interval: Interval | None) -> Interval | None:
-        """Convert a risk's interval to this scale, or an interval on this scale back."""
+        """Convert the interval of a risk to this scale.
+
+        An interval on this scale is converted back in the same way.
+        """
         if interval is None or self.perfect is None:
             return interval
         return interval.below(self._score_at_zero_risk)
@@ -469,10 +487,10 @@ class ResultWithBounds(ABC):
     @property
     @abstractmethod
     def _honest_numbers(self) -> Mapping[str, Any]:
-        """The honest risks and scores, each a `HonestNumber`, by name."""
+        """The honest risks and scores of the result by name."""
 
     def require(self, **bounds: float) -> None:
-        """Raise `BoundMissed` unless the interval of each named number keeps its bound.
+        """Raise `BoundMissed` if the interval of a named risk or score does not keep its bound.
 
         A score, for which more is better, keeps a bound if the lower end of its interval is at
         least that large. An error, for which less is better, keeps it if the upper end is at most
@@ -510,12 +528,13 @@ def get_honest_numbers(result: ResultWithBounds) -> Mapping[str, Any]:
 
 
 TIE_TOLERANCE = (
-    1e-12  # Equal fold risks that are summed in different orders differ by less than this.
+    # Relative tolerance for ties. Equal risks differ by less if they are summed in another order.
+    1e-12
 )
 
 
 def are_tied(risks: Any, smallest_risk: Any) -> Any:
-    """Return True where risks equal the smallest risk, up to a relative tolerance for rounding.
+    """Return a mask of the risks that equal the smallest risk up to rounding.
 
     >>> are_tied(np.array([0.3, 0.1 + 1e-14, 0.1]), 0.1).tolist()
     [False, True, True]

@@ -18,19 +18,20 @@ from truerisk.results.records import LARGEST_COUNT, MAX_BYTES
 
 T = TypeVar("T")
 
-MAX_KEYS = 10_000  # Largest number of keys of an object, such as learners or classes.
+MAX_KEYS = 10_000  # Maximum number of keys of a JSON object, whose keys may be learners or classes.
 MAX_NESTING_DEPTH = (
-    64  # Largest depth of nested objects and arrays; results have fewer than 20 levels.
+    64  # Maximum depth of nested JSON objects and arrays. Results have fewer than 20 levels.
 )
 LARGEST_INTEGER = 2**63
-LARGEST_NUMBER = 1e150  # Differences and squares of larger numbers overflow.
+# Maximum absolute value of a number. Differences and squares of larger numbers overflow.
+LARGEST_NUMBER = 1e150
 SOURCE_ADVICE = "give the text that to_json() or --json wrote, or a pathlib.Path of its file."
 WRITE_ADVICE = "write results with to_json() or --json."
 _NON_FINITE_BY_TEXT = {"nan": nan, "inf": inf, "-inf": -inf}
 
 
 def parse_json(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any:
-    """Parse a JSON text, or the file of a Path, and refuse content that no result has.
+    """Parse a JSON text or a JSON file, and refuse content that no result of this package has.
 
     NaN, which is not valid JSON, is refused, as are duplicate keys in an object, more than
     `MAX_NESTING_DEPTH` levels, and more than `max_bytes` of text.
@@ -74,7 +75,7 @@ def parse_json(source: str | bytes | Path, *, max_bytes: int = MAX_BYTES) -> Any
 
 
 class _DuplicateKey(Exception):
-    """Raised if a key occurs twice in a JSON object; its text is the key for a message."""
+    """Exception for a key that occurs twice in a JSON object; its text is the key."""
 
 
 def _object_from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def _object_from_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _is_deeper(json_content: Any, max_depth: int) -> bool:
-    """Return True if JSON arrays and objects are nested in more than `max_depth` levels."""
+    """Return True if a JSON text has arrays and objects nested in more than `max_depth` levels."""
     containers = [json_content]
     for _ in range(max_depth + 1):
         containers = [
@@ -103,7 +104,10 @@ def _is_deeper(json_content: Any, max_depth: int) -> bool:
 
 
 def _read_file_text(file: Path, max_bytes: int) -> str:
-    """Return the text of a file of at most `max_bytes`; a pipe is read up to this limit."""
+    """Return the text of a file that has at most `max_bytes` bytes.
+
+    A pipe is read up to this limit.
+    """
     file_name = f"'{escape_and_truncate(str(file), 200)}'"
     try:
         _refuse_size(file_name, file.stat().st_size, max_bytes)
@@ -150,13 +154,13 @@ class JsonValue:
     path: str = ""
 
     def refuse(self, wanted: str) -> NoReturn:
-        """Raise BadData: the document is damaged, because this value is not what was wanted."""
+        """Raise BadData: the document is damaged, because this value is not what was expected."""
         value_text = escape_and_truncate(json.dumps(self.value), 60)
         path_text = f"'{self.path}'" if self.path else "the document"
         raise BadData(f"the results are damaged: {path_text} is {value_text}, not {wanted}.")
 
     def __getitem__(self, name: str | int) -> JsonValue:
-        """Return a field of a JSON object or an entry of a JSON array; raise BadData if missing."""
+        """Return a field of an object or an entry of an array; raise BadData if it is missing."""
         if isinstance(name, int):
             return self.entries()[name]
         fields_by_name = self._fields_by_name()
@@ -192,7 +196,7 @@ class JsonValue:
         return ((name, self[name]) for name in self._fields_by_name())
 
     def entries(self, longest: int = 10_000_000) -> list[JsonValue]:
-        """Return the entries of a JSON array, each with its path; raise BadData if it is none."""
+        """Return the entries of a JSON array with their paths; raise BadData for another value."""
         if not isinstance(self.value, list):
             self.refuse("an array")
         if len(self.value) > longest:
@@ -214,7 +218,7 @@ class JsonValue:
         return self.value
 
     def integer(self) -> int:
-        """Return the JSON value as a whole number of any sign; raise BadData if it is none."""
+        """Return the JSON value as a whole number of any sign; raise BadData for another value."""
         if isinstance(self.value, bool) or not isinstance(self.value, int):
             self.refuse("a whole number")
         if not -LARGEST_INTEGER <= self.value < LARGEST_INTEGER:
@@ -237,7 +241,10 @@ class JsonValue:
         )
 
     def read_rows(self, read_entry: Callable[[JsonValue], T], *plain_types: type) -> list[list[T]]:
-        """Return the rows of a JSON array of arrays; arrays of numbers only are read at once."""
+        """Return the rows of a JSON array of arrays.
+
+        If the array consists of numbers only, it is read faster, without a call for each number.
+        """
         rows: Any = self.value
         if isinstance(rows, list) and set(map(type, rows)) == {list}:
             flat_entries = [*chain.from_iterable(rows)]
@@ -272,14 +279,14 @@ class JsonValue:
         return self.value if isinstance(self.value, int) else value
 
     def number(self) -> float:
-        """Return the JSON value as a finite number; raise BadData if it is none."""
+        """Return the JSON value as a finite number; raise BadData for another value."""
         value = self.any_number()
         if not isfinite(value):
             self.refuse("a finite number")
         return value
 
     def share(self) -> float:
-        """Return the JSON value as a number from 0 to 1; raise BadData if it is none."""
+        """Return the JSON value as a number from 0 to 1; raise BadData for another value."""
         value = self.number()
         if not 0 <= value <= 1:
             self.refuse("between 0 and 1")
@@ -302,12 +309,14 @@ class JsonValue:
         return [array_entry.text() for array_entry in self.entries()]
 
     def text_by_key(self) -> dict[str, str]:
-        """Return the texts in a JSON object by name, such as versions by package."""
+        """Return a JSON object as a dict of texts, such as versions by package name."""
         return {name: field_value.text() for name, field_value in self.items()}
 
 
 def _entries_if_plain(array_entries: list[Any], plain_types: tuple[type, ...]) -> list[Any] | None:
-    """Return all entries of an array if they have `plain_types` and are not too large, else None.
+    """Return the entries of an array if all of them have one of the `plain_types`.
+
+    The result is None if an entry has another type or is too large.
 
     The words for NaN and infinity are converted to numbers.
     """

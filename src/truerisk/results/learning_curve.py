@@ -42,9 +42,9 @@ from truerisk.results.records import (
 )
 from truerisk.results.results import RiskEstimate
 
-N_DRAWN_SIZES = 16  # Number of training sizes at which the power law is evaluated for a figure.
-# The curve is extrapolated to at most this multiple of the largest measured size.
-# Up to this multiple the coverage of the curve's band was validated (docs/learning-curves.md).
+N_DRAWN_SIZES = 16  # Number of training sizes at which a figure shows the power law.
+# A learning curve is extrapolated to at most this multiple of the largest measured size.
+# The coverage of the band was validated up to this multiple (docs/learning-curves.md).
 MAX_EXTRAPOLATION_FACTOR = 4.0
 
 
@@ -120,7 +120,10 @@ class LearningCurve(Record):
 
     @property
     def flaw(self) -> tuple[str | int, ...] | None:
-        """Path of an invalid field in a record read from a file and its requirement, or None."""
+        """Path and requirement of an invalid field, or None if all fields are valid.
+
+        A field of a record that was read from a file may be invalid.
+        """
         if (np.diff(self.sizes) <= 0).any():
             return "sizes", "ascending"
         n = len(self.sizes)
@@ -149,7 +152,7 @@ class LearningCurve(Record):
 
     @cached_property
     def law(self) -> PowerLaw | None:
-        """The power law that the losses follow, with its uncertainty, or None."""
+        """The power law fitted to the losses, with its uncertainty, or None if there is none."""
         if self.covariance is None or self.lacking is not None:
             return None
         losses = self.scale.values(self.values)
@@ -188,9 +191,12 @@ class LearningCurve(Record):
         ]
 
     def at(self, n: float) -> ExpectedRisk:
-        """Return the expected risk with `n` training rows, up to four times the measured sizes.
+        """Return the expected risk with `n` training rows.
 
-        Its interval is the band of the power law at `n`, for the mean risk over training sets.
+        `n` is at most four times the largest measured size.
+
+        The interval of the risk is the band of the power law at `n`, for the mean risk over
+        training sets.
 
         Parameters
         ----------
@@ -308,14 +314,16 @@ class LearningCurve(Record):
 
 
 MIN_EXPONENT, MAX_EXPONENT = 0.25, 2.0
-MIN_N_SIZES = 4  # Fitting the parameters a, b and c requires one size more than parameters.
+# Minimum number of training sizes. It is one more than the number of parameters a, b and c.
+MIN_N_SIZES = 4
 N_EXPONENTS, N_SLOPES, SLOPE_REACH_IN_STD_ERRORS = 36, 161, 8.0
-QUANTILE_TOLERANCE = 1e-9  # Maximum numerical error of a quantile, in standard errors.
+# Maximum numerical error of a computed quantile, as a multiple of the standard error.
+QUANTILE_TOLERANCE = 1e-9
 NUGGET_SHARE = (
-    0.2  # Each variance is increased by this share, because a power law is an approximation.
+    0.2  # Each variance of a risk is increased by this share, since the power law is approximate.
 )
 SMALLEST_P_VALUE = (
-    0.01  # The power law is refused if the p-value of its goodness of fit is smaller.
+    0.01  # A power law is refused if the p-value of its goodness-of-fit test is smaller.
 )
 
 
@@ -350,17 +358,21 @@ class PowerLaw:
 
     @property
     def b(self) -> float:
-        """Factor of n^(−c) in the curve."""
+        """Coefficient of n^(−c) in the power law a + b n^(−c)."""
         return self._parameters[1]
 
     @property
     def c(self) -> float:
-        """Exponent of the curve: the excess loss falls as n^(−c)."""
+        """Exponent of the power law: the excess loss b n^(−c) falls with n at this rate."""
         return self._parameters[2]
 
     @property
     def is_defined(self) -> bool:
-        """True if the risks' covariance is positive definite and a mixture weight is positive."""
+        """True if the posterior of the power law can be computed.
+
+        The covariance matrix of the risks must be positive definite, and at least one mixture
+        weight positive.
+        """
         if not (np.diag(self.covariance) > 0).all():
             return False
         try:
@@ -368,12 +380,15 @@ class PowerLaw:
                 is_precise = np.isfinite(np.linalg.cholesky(self._precision)).all()
                 arrays = (*self._mixture, self._best_fit) if is_precise else ((),)
                 return all(len(array) > 0 and bool(np.isfinite(array).all()) for array in arrays)
-        # The covariance matrix is singular, or all mixture weights are 0.
+        # The posterior does not exist if the covariance is singular or all mixture weights are 0.
         except (np.linalg.LinAlgError, ValueError):
             return False
 
     def check(self) -> None:
-        """Raise Refusal if the power law does not fit the curve, such as one with rising risk."""
+        """Raise Refusal if the power law does not fit the measured risks.
+
+        Risks that rise with the number of training rows are an example.
+        """
         from scipy.special import chdtrc
 
         misfit, degrees = self._best_fit[3], len(self.sizes) - 3
@@ -414,13 +429,13 @@ class PowerLaw:
         centres, std, weights = self._posterior_at(n)
         lower_bounds = (self._least_risk - self._a_means) / std
         allowed_mass = np.maximum(ndtr(-lower_bounds), np.finfo(float).tiny)
-        # These are the losses of the mixture components if a has its smallest possible value.
+        # The least losses are those of the mixture components at the smallest possible value of a.
         least_losses = self._least_risk - self._a_means + centres
         low, high = float((centres - 12 * std).min()), float((centres + 12 * std).max())
         mass_below_bounds = ndtr(lower_bounds)
         while high - low > QUANTILE_TOLERANCE * std:
             midpoint = (low + high) / 2
-            # If risks are huge, no floating-point number lies between low and high.
+            # Huge risks: stop if no floating-point number lies between low and high.
             if not low < midpoint < high:
                 break
             conditional_cdf = (ndtr((midpoint - centres) / std) - mass_below_bounds) / allowed_mass
@@ -450,7 +465,9 @@ class PowerLaw:
         return np.linalg.inv(covariance + NUGGET_SHARE * np.diag(smooth_variances))
 
     def _posterior_at(self, n: float) -> tuple[np.ndarray, float, np.ndarray]:
-        """Return centres, standard deviation and weights of the normal components of the loss at n.
+        """Return the posterior of the loss with n training rows, which is a mixture of normals.
+
+        The result holds their centres, their common standard deviation and their weights.
 
         Each pair of c and b is a component, with a unbounded.
         """
@@ -464,7 +481,10 @@ class PowerLaw:
 
     @cached_property
     def _mixture(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Mixture of power laws: exponents, slopes at the largest size, means of a, and weights.
+        """Posterior of the power law, as a weighted mixture of power laws.
+
+        The arrays are the exponents, the slopes at the largest size, the means of a, and the
+        weights.
 
         The weights sum to 1.
         """
@@ -477,7 +497,7 @@ class PowerLaw:
             scaled_sizes = (self.sizes / self.sizes[-1]) ** -c
             centred_sizes = (
                 scaled_sizes - ones @ precision @ scaled_sizes / total_precision
-            )  # The precision-weighted mean is subtracted.
+            )  # Subtract the precision-weighted mean of the scaled sizes.
             curvature = centred_sizes @ precision @ scaled_sizes
             slope_mean, slope_std_error = (
                 centred_sizes @ precision @ losses / curvature,
@@ -509,7 +529,10 @@ class PowerLaw:
 
     @cached_property
     def _parameters(self) -> tuple[float, float, float]:
-        """The a, b, c of the curve through the expected risks at the largest size and twice it."""
+        """Parameters a, b and c of a power law through two expected risks.
+
+        These are the expected risks at the largest size and at twice the largest size.
+        """
         last_size = float(self.sizes[-1])
         sizes = np.array([*self.sizes, 2 * last_size, MAX_EXTRAPOLATION_FACTOR * last_size])
         means = np.array([self.mean(float(n)) for n in sizes])
@@ -518,7 +541,7 @@ class PowerLaw:
         def curve_through(c: float) -> tuple[float, float, float]:
             b = (risk_at_largest - risk_at_double) / (
                 1 - 2.0**-c
-            )  # The slope b belongs to the largest training size.
+            )  # The slope b is the slope at the largest training size.
             return risk_at_largest - b, b * last_size**c, c
 
         curves = [
@@ -533,7 +556,7 @@ class PowerLaw:
 
     @cached_property
     def _best_fit(self) -> tuple[float, float, float, float]:
-        """The a, b, c of the power law fitted by generalised least squares, and its chi-square."""
+        """Parameters a, b and c fitted by generalised least squares, and the fit's chi-square."""
         return min(
             (
                 self._fit_exponent(c)
@@ -543,7 +566,10 @@ class PowerLaw:
         )
 
     def _fit_exponent(self, c: float) -> tuple[float, float, float, float]:
-        """Fit the law's a and b for one exponent by generalised least squares, in their bounds."""
+        """Fit a and b of the power law for one exponent by generalised least squares.
+
+        The parameters are kept within their bounds.
+        """
         precision, losses = self._precision, self.values
         design = np.stack([np.ones(len(losses)), self.sizes**-c], axis=1)
         a, b = np.linalg.solve(design.T @ precision @ design, design.T @ precision @ losses)

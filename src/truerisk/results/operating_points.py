@@ -22,7 +22,7 @@ RATE_NAMES = ("sensitivity", "specificity", "precision")
 
 @frozen
 class OperatingPoint(Record):
-    """Counts of the rule "positive if score ≥ threshold", and why the threshold was chosen.
+    """Counts of the rule "positive if score ≥ threshold", and the reason for its threshold.
 
     Its rates are those of the rows on which the threshold was chosen, and therefore too good. The
     honest risk of a tuned threshold is the risk of a `tr.models.ThresholdClassifier`, which chooses
@@ -42,7 +42,10 @@ class OperatingPoint(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Name of a class count that is not above 0, with the requirement "above 0", or None."""
+        """Name of a class count that is not positive, and its requirement "above 0".
+
+        The value is None if both counts are valid.
+        """
         class_counts = {"n_positive": self.n_positive, "n_negative": self.n_negative}
         return next(((name, "above 0") for name, n in class_counts.items() if not n > 0), None)
 
@@ -58,7 +61,7 @@ class OperatingPoint(Record):
 
     @property
     def precision(self) -> float | None:
-        """Share of true positives among the rows called positive, or None if there are none."""
+        """Share of true positives among the rows called positive, or None if no row is."""
         n_called_positive = self.true_positives + self.false_positives
         return self.true_positives / n_called_positive if n_called_positive else None
 
@@ -141,7 +144,9 @@ class ThresholdCounts:
     def at_cost(
         self, false_positive: float, false_negative: float, prevalence: float | None = None
     ) -> OperatingPoint:
-        """Return the operating point of least mean cost per row; of ties, the highest threshold.
+        """Return the operating point with the least mean cost per row.
+
+        If several thresholds have the same cost, the highest of them is taken.
 
         The cost is π·c_fn·(1 − sensitivity) + (1 − π)·c_fp·(1 − specificity), where π is the share
         of positives in these rows, or the `prevalence` where the rule will be used.
@@ -168,14 +173,14 @@ class ThresholdCounts:
         )
 
     def at_rate(self, demanded: Mapping[str, float]) -> OperatingPoint:
-        """Return the operating point that meets one required rate and is best in the other.
+        """Return the operating point that meets a required rate and is otherwise best.
 
         A required sensitivity is met with the fewest false positives, a specificity or a precision
         with the most true positives.
         """
         name, rate = check_rate(demanded)
         true_positives, false_positives = self.true_positives, self.false_positives
-        # Without positive calls the precision is NaN and meets no requirement.
+        # If no row is called positive, the precision is NaN and meets no requirement.
         with np.errstate(invalid="ignore"):
             rates = {
                 "sensitivity": true_positives / self.n_positive,
@@ -198,7 +203,10 @@ class ThresholdCounts:
 def check_cost(
     false_positive: float, false_negative: float, prevalence: float | None = None
 ) -> None:
-    """Raise BadData if a cost is negative or infinite, or the prevalence not between 0 and 1."""
+    """Raise BadData if a cost or the prevalence is invalid.
+
+    Costs must be finite and not negative, and the prevalence must be between 0 and 1.
+    """
     for name, cost in (("false positive", false_positive), ("false negative", false_negative)):
         if not (is_number(cost) and np.isfinite(cost) and cost >= 0):
             raise BadData(
@@ -213,7 +221,7 @@ def check_cost(
 
 
 def check_rate(demanded_rates: Mapping[str, float]) -> tuple[str, float]:
-    """Return the name and the value of the required rate; raise an error unless there is one."""
+    """Return the name and the value of the required rate; raise an error if there is not one."""
     if len(demanded_rates) != 1 or not set(demanded_rates) <= set(RATE_NAMES):
         raise UnknownName(
             f"demand one rate of {', '.join(RATE_NAMES)}; given: "
@@ -254,7 +262,7 @@ def area_under_roc_curve(
 
 
 def placements(scores: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
-    """Return each row's share of rows of the other class that its score is ordered rightly with.
+    """Return, for each row, the share of the other class's rows that its score ranks correctly.
 
     For a positive row this is the share of negatives below it, for a negative row the share of
     positives above it.
@@ -314,7 +322,10 @@ def covariance_of_areas(
 def _residual_sums(
     components: np.ndarray, is_in_class: np.ndarray, group_numbers: np.ndarray
 ) -> np.ndarray:
-    """Return the deviations of one class's components from their mean, summed in each group."""
+    """Return the sum, in each group, of the residuals of one class's structural components.
+
+    A residual is the deviation of a component from the mean of the class.
+    """
     residuals = components[:, is_in_class] - components[:, is_in_class].mean(axis=1, keepdims=True)
     n_groups = int(group_numbers.max()) + 1
     return np.array(

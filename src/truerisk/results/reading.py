@@ -46,14 +46,17 @@ def read_dict(cls: type[T], content: Mapping[str, Any]) -> T:
 
 
 def read_json(cls: type[Record], source: str | bytes | Path, max_bytes: int) -> Record:
-    """Build a result of class `cls` from JSON that `to_json` wrote; errors name the file."""
+    """Build a result of class `cls` from JSON that `to_json` wrote.
+
+    Error messages name the file.
+    """
     json_content = parse_json(source, max_bytes=max_bytes)
     with formats.prefix_errors(source.name) if isinstance(source, Path) else nullcontext():
         return cls.from_dict(json_content)
 
 
 def read_record(cls: type[T], json_record: JsonValue) -> T:
-    """Build a dataclass from its JSON, in the present or an earlier version of its schema.
+    """Build a dataclass from JSON in the present version of its schema, or in an earlier one.
 
     A field that is missing in the document gets its default value.
     """
@@ -86,7 +89,10 @@ def read_record(cls: type[T], json_record: JsonValue) -> T:
 
 
 def _build_readers(cls: Any) -> dict[str, tuple[str, Reader, str, Any]]:
-    """Return JSON key, reader, column name and default value of each dataclass field, by name."""
+    """Return how each field of a dataclass is read from JSON, by the name of the field.
+
+    The values are tuples of JSON key, reader, column name and default value.
+    """
     hints, readers = _field_type_hints(cls), {}
     for data_field in fields(cls):
         if not data_field.metadata.get("written", True):
@@ -127,7 +133,10 @@ _cached_stored_readers: Callable[[Any], dict[str, tuple[str, Reader]]] = cache(
 
 
 def _find_column(hint: Any) -> Column:
-    """Return the `Column` in a type hint, also in a union with None, or an empty `Column`."""
+    """Return the `Column` annotation in a type hint, or an empty `Column` if there is none.
+
+    The annotation may also be part of a union with None.
+    """
     columns = [
         annotation
         for annotation in getattr(hint, "__metadata__", ())
@@ -195,7 +204,7 @@ def _dict_reader(readers: Mapping[str, Reader]) -> Reader:
 
 
 def _deferred_reader(module_path: str) -> Reader:
-    """Return the reader of a type whose module is imported when the first value is read."""
+    """Return the JSON reader of a type; the type's module is imported at the first read."""
 
     def read(json_value: JsonValue) -> Any:
         return _make_reader(RegistryEntry(module_path, "").load())(json_value)
@@ -204,7 +213,7 @@ def _deferred_reader(module_path: str) -> Reader:
 
 
 class _DeferredType:
-    """Placeholder in a type hint for a type that is imported when a value of it is read."""
+    """Placeholder in a type hint for a type whose module is imported when a value is read."""
 
     module_path: ClassVar[str]
 
@@ -267,7 +276,10 @@ def _range_reader(read_number: Reader, allowed_range: Range) -> Reader:
 
 
 def _union_reader(type_arguments: tuple[Any, ...]) -> Reader:
-    """Return the JSON reader of a union: a number, one type, or one of several records, or None."""
+    """Return the JSON reader of a union type.
+
+    The union is of None with a number, with one other type, or with several record classes.
+    """
     non_none_types = [argument for argument in type_arguments if argument is not type(None)]
     mapping_types = [argument for argument in non_none_types if get_origin(argument) is Mapping]
     if set(non_none_types) == {int, float}:
@@ -289,7 +301,7 @@ def _union_reader(type_arguments: tuple[Any, ...]) -> Reader:
 
 
 def _number_or_mapping_reader(read_mapping: Reader) -> Reader:
-    """Return a reader of either one number or a mapping of several numbers."""
+    """Return a reader of a JSON value that is either one number or a mapping of numbers."""
     return lambda json_value: (
         read_mapping(json_value)
         if isinstance(json_value.value, Mapping)
@@ -298,7 +310,10 @@ def _number_or_mapping_reader(read_mapping: Reader) -> Reader:
 
 
 def _schema_reader(classes: Mapping[str, type[Record]]) -> Reader:
-    """Return a reader that chooses among record classes by the schema in the JSON ("" for none)."""
+    """Return a reader that chooses the record class by the schema name in the JSON.
+
+    A class under the schema "" is chosen for JSON without a schema.
+    """
     classes_by_name = {schema.partition("/")[0]: cls for schema, cls in classes.items()}
 
     def read_by_schema(json_record: JsonValue) -> Any:

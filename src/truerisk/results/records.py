@@ -31,7 +31,7 @@ LARGEST_COUNT = 2**53
 
 @frozen
 class Range:
-    """Annotation of a number: the range from `low` to `high`.
+    """Type annotation of a number: it lies between `low` and `high`.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ class Range:
 
 @frozen
 class Column:
-    """Annotation of an array or tuple field of a record: its length, type and range.
+    """Type annotation of an array or tuple field of a record: its length, type and range.
 
     Parameters
     ----------
@@ -155,7 +155,9 @@ class DisplayedResult(BriefRepr):
 
 
 class Written(DisplayedResult):
-    """Base class of results that can be written to files; `to_dict` returns the content.
+    """Base class of results that can be written to files.
+
+    `to_dict` returns the content that is written.
 
     See Also
     --------
@@ -250,12 +252,12 @@ class Written(DisplayedResult):
         return plain_values.extract_metrics(self._metrics())
 
     def _metrics(self) -> Mapping[str, Any]:
-        """Return the numbers for `to_metrics` by name; an unknown number is None."""
+        """Return the numbers that `to_metrics` reports, by name; an unknown number is None."""
         return self.to_dict()
 
 
 def _make_and_write_text(path: Any, make_text: Callable[[], str]) -> str:
-    """Return the text that `make_text` returns, and write it to `path` if given."""
+    """Call `make_text` and return its text; if `path` is given, also write the text there."""
     text: str = make_text() if path is None else load_from_results("also-written")(path, make_text)
     return text
 

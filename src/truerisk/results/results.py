@@ -231,7 +231,7 @@ class RiskEstimate(ResultOnScale, ResultWithBounds, Record):
         return super().on_scale(scale, table=table, **names)
 
     def as_loss(self) -> RiskEstimate:
-        """Return the same estimate as a loss, for which less is better.
+        """Return the same estimate, converted to a loss if it is a score.
 
         A loss is returned unchanged. For AUC it is 1 − AUC, for "neg_log_loss" the log loss, and
         for a score without a known best value minus the score. Further scores are converted in the
@@ -305,7 +305,10 @@ class RiskEstimate(ResultOnScale, ResultWithBounds, Record):
         return frame_from_columns(load_from_results("answered-rows")(self.answered))
 
     def to_frame(self) -> Any:
-        """Return a frame with one row: setting, value, error, interval, method, and the `table`.
+        """Return a frame with one row that describes the estimate.
+
+        Its columns are the setting, the value, the standard error, the interval, the method and the
+        numbers of `table`.
 
         Returns
         -------
@@ -349,7 +352,10 @@ class RiskEstimate(ResultOnScale, ResultWithBounds, Record):
         return "\n".join([*printed_lines, *sentences.finding_lines(self.findings)])
 
     def _printed_line(self) -> str:
-        """Return the line that is printed: a score under its own name, a loss as "risk"."""
+        """Return the line that is printed for the estimate.
+
+        A score is printed under its own name, and a loss as "risk".
+        """
         name = f"{self.named_scoring}{', pooled' if self.pooled else ''}"
         value_text = "no value" if self.value is None else formats.format_risk(self.value)
         uncertainty = formats.format_uncertainty(self.std_error, self.interval)
@@ -398,7 +404,8 @@ class LazyEstimates(Sequence[RiskEstimate]):
         if isinstance(candidate, slice):
             return tuple(self[c] for c in range(len(self))[candidate])
         common_fields, row_predictions = self.shared_fields, self.shared_fields.answered
-        # Predictions of several winning candidates do not belong to a single candidate.
+        # Splits may have chosen different candidates.
+        # Their predictions then do not belong to a single candidate.
         if row_predictions is not None:
             has_all_candidates = row_predictions.answers[0].n_candidates == len(self.candidates)
             row_predictions = (
@@ -470,7 +477,10 @@ class RiskCurve(ResultWithBounds, Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Name of an invalid field in a record read from a file and its requirement, or None."""
+        """Name and requirement of an invalid field, or None if all fields are valid.
+
+        A field of a record that was read from a file may be invalid.
+        """
         return None if self.best < len(self) else ("best", "the number of a setting")
 
     @cached_property
@@ -493,7 +503,7 @@ class RiskCurve(ResultWithBounds, Record):
         return self.common.greater_is_better
 
     def as_loss(self) -> RiskCurve:
-        """Return the same curve as losses, for which less is better; see `RiskEstimate.as_loss`.
+        """Return the same curve, with scores converted to losses; see `RiskEstimate.as_loss`.
 
         Returns
         -------
@@ -522,7 +532,7 @@ class RiskCurve(ResultWithBounds, Record):
     def findings(self) -> tuple[Finding, ...]:
         """Findings of the checks on the rows, and on the predictions of the chosen candidate."""
         estimates = self.estimates
-        # The estimates are not assembled here, because their standard errors may take long.
+        # Do not assemble the estimates here, because their standard errors may take long.
         if isinstance(estimates, LazyEstimates):
             return estimates.shared_fields.findings + estimates.candidate_risks[self.best].findings
         return self[self.best].findings
@@ -533,7 +543,7 @@ class RiskCurve(ResultWithBounds, Record):
         return dict(self.candidates[self.best])
 
     def best_set(self, level: float = 0.95) -> list[dict[str, Any]]:
-        """Return a confidence set of settings: it contains the best one with probability `level`.
+        """Return a confidence set that contains the best setting with probability `level`.
 
         It is computed from the losses of the held-out rows, without further fits
         (`results/best_set.py`).
@@ -586,7 +596,9 @@ class RiskCurve(ResultWithBounds, Record):
         return honest_estimate._honest_numbers
 
     def to_frame(self, others: Iterable[RiskCurve] = ()) -> Any:
-        """Return a frame with a row per candidate: parameters, value, error, interval, choice.
+        """Return a frame with a row for each candidate.
+
+        Its columns are the parameters, the value, the standard error, the interval and the choice.
 
         The rows of `others`, curves by other methods, follow; `method` and `scoring` distinguish
         them. Risks in different losses, such as an AIC and a squared error, are not comparable.
@@ -699,7 +711,7 @@ def loss_name_of_score(scoring: str, perfect_score: float) -> str:
 
 
 def _loss_name(name: str, estimate: RiskEstimate) -> str:
-    """Return the name that a further score gets if its estimate is converted to a loss."""
+    """Return the name of a further score after its estimate is converted to a loss."""
     return name if estimate.perfect is None else loss_name_of_score(name, estimate.perfect)
 
 
@@ -737,7 +749,11 @@ def to_estimate(
 
 
 def select_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
-    """Return the estimate itself if `score` is None or its own score, else the further score."""
+    """Return the estimate of a score by name.
+
+    It is the estimate itself if `score` is None or its own score, otherwise one of its further
+    scores.
+    """
     if score is None or (isinstance(score, str) and score == estimate.scoring):
         return estimate
     check_known_score(score, [estimate.scoring, *estimate.scores])
@@ -745,7 +761,7 @@ def select_score(estimate: RiskEstimate, score: Any) -> RiskEstimate:
 
 
 def check_known_score(score: Any, names: Sequence[str]) -> None:
-    """Raise UnknownName if a score was not computed, and suggest the nearest computed name."""
+    """Raise UnknownName if a score was not computed; the message suggests a similar name."""
     if not isinstance(score, str) or score not in names:
         raise UnknownName(
             f"{mention('score', score)} was not asked of these "

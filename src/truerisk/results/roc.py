@@ -225,7 +225,10 @@ class RocCurve(Record):
 
     @property
     def flaw(self) -> tuple[str, str] | None:
-        """Name of an invalid field in a record read from a file and its requirement, or None."""
+        """Name and requirement of an invalid field, or None if all fields are valid.
+
+        A field of a record that was read from a file may be invalid.
+        """
         if not np.isfinite(self.thresholds[1:]).all():
             return "thresholds", "finite but for the first"
         are_rising = all(
@@ -305,7 +308,7 @@ class RocCurve(Record):
         specificity: float | None = None,
         precision: float | None = None,
     ) -> OperatingPoint:
-        """Return the operating point that reaches one required rate and is best in the other.
+        """Return the operating point that reaches a required rate and is otherwise best.
 
         Parameters
         ----------
@@ -336,7 +339,7 @@ class RocCurve(Record):
         )
 
     def minus(self, other: RocCurve, confidence_level: float = 0.95) -> AreaDifference:
-        """Return this area minus that of another curve on the same rows, with DeLong's interval.
+        """Return this AUC minus the AUC of another curve on the same rows, with DeLong's interval.
 
         Parameters
         ----------
@@ -396,7 +399,9 @@ class RocCurve(Record):
 
 @frozen(eq=False)
 class PrecisionRecall:
-    """Precision and recall at thresholds in falling order, except those without positive calls.
+    """Precision and recall at thresholds in falling order.
+
+    Thresholds at which no row is called positive are omitted.
 
     `average_precision` is Σ (recall_k − recall_{k−1}) · precision_k, as in scikit-learn.
     """
@@ -410,7 +415,10 @@ class PrecisionRecall:
 
     @classmethod
     def from_sweep(cls, sweep: ThresholdCounts, method: str) -> PrecisionRecall:
-        """Compute precision and recall from counts; leave out thresholds without positive calls."""
+        """Compute precision and recall from the counts at each threshold.
+
+        Thresholds at which no row is called positive are omitted.
+        """
         n_called_positive = sweep.true_positives + sweep.false_positives
         has_positive_calls = n_called_positive > 0
         precision = sweep.true_positives[has_positive_calls] / n_called_positive[has_positive_calls]
@@ -448,7 +456,10 @@ class AreaDifference:
 
     @classmethod
     def from_curves(cls, a: RocCurve, b: RocCurve, confidence_level: float) -> AreaDifference:
-        """Compute the difference of two curves' areas; raise Refusal if their rows differ."""
+        """Compute the difference between the areas under two curves.
+
+        Refusal is raised if the curves belong to different rows.
+        """
         if a.sweep is None or b.sweep is None:
             raise MissingResult(READ_FROM_FILE_MESSAGE)
         has_same_rows = np.array_equal(a.rows, b.rows) and np.array_equal(
@@ -485,7 +496,10 @@ class AreaDifference:
 
 
 def _check_scores(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Check y and scores; return the scores, the two sorted classes and a mask of positive rows."""
+    """Check `y` and the scores of the rows.
+
+    The result holds the scores, the two sorted classes and a mask of the positive rows.
+    """
     labels = np.asarray(y)
     try:
         score_values = as_array(scores, np.float64)
@@ -527,7 +541,7 @@ def _check_length(values: Any, n_scores: int, name: str) -> np.ndarray:
 
 
 def _to_real_numbers(values: Any, n_scores: int, name: str) -> np.ndarray:
-    """Convert weights to real numbers; raise BadData unless there is one for each score."""
+    """Convert row weights to real numbers; raise BadData unless each score has one weight."""
     try:
         return real_array(_check_length(values, n_scores, name))
     except (TypeError, ValueError) as error:
@@ -542,7 +556,10 @@ def _delong_interval(
     groups: np.ndarray | None,
     level: float,
 ) -> tuple[float | None, Interval | None, tuple[str, ...]]:
-    """Return DeLong's standard error and interval of the AUC, or None and notes that say why."""
+    """Return DeLong's standard error and interval of the AUC, with notes.
+
+    Without an interval the values are None, and the notes give the reason.
+    """
     check_level("confidence_level", level)
     if weights is not None:
         return None, None, (WEIGHTED_ROWS_NOTE,)

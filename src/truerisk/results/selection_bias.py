@@ -48,7 +48,9 @@ class RiskMixture:
 
 @frozen(eq=False)
 class SelectionBias(DisplayedResult):
-    r"""Repeated choice of the smallest risk: how often each candidate is chosen, at which risks.
+    r"""Bias of repeatedly choosing the candidate with the smallest estimated risk.
+
+    The result shows how often each candidate is chosen, and with which risks.
 
     A procedure P estimates the risks of several candidates and takes the smallest. Let α_n be the
     share of repetitions in which it takes candidate n. Then
@@ -215,33 +217,39 @@ class SelectionBias(DisplayedResult):
 
     @cached_property
     def shares(self) -> np.ndarray:
-        """The share α of the repetitions in which each candidate was taken."""
+        """Share α of each candidate: the share of the repetitions that chose it."""
         n_candidates = self.estimates.shape[1]
         return np.bincount(self.chosen, minlength=n_candidates) / self.n_repetitions
 
     @property
     def reported(self) -> RiskMixture:
-        """The estimated risks with which candidates were taken: p_a, equation 6."""
+        """Distribution of the estimated risks of the chosen candidates: p_a, equation 6."""
         return self._chosen_risk_mixture(self.estimates)
 
     @property
     def unselected(self) -> RiskMixture:
-        """All estimates of each candidate, weighted by how often it was taken: p_b, equation 7."""
+        """Distribution of all estimated risks, weighted by how often each candidate was chosen.
+
+        It is p_b in equation 7.
+        """
         return self._weighted_risk_mixture(self.estimates)
 
     @property
     def true(self) -> RiskMixture | None:
-        """All true risks of each candidate, weighted by how often it was taken: p, equation 5."""
+        """Distribution of all true risks, weighted by how often each candidate was chosen.
+
+        It is p in equation 5.
+        """
         return None if self.true_risks is None else self._weighted_risk_mixture(self.true_risks)
 
     @property
     def true_of_chosen(self) -> RiskMixture | None:
-        """The true risks of the candidates in the repetitions in which they were taken."""
+        """Distribution of the true risks of the chosen candidates, one for each repetition."""
         return None if self.true_risks is None else self._chosen_risk_mixture(self.true_risks)
 
     @property
     def parts(self) -> dict[str, RiskMixture]:
-        """The distributions of reported, unselected and true risks that are known, by name."""
+        """The known ones of the distributions of reported, unselected and true risks, by name."""
         mixtures = {
             "reported (p_a)": self.reported,
             "unselected (p_b)": self.unselected,
@@ -252,7 +260,7 @@ class SelectionBias(DisplayedResult):
 
     @property
     def bias(self) -> float:
-        """Effect of taking the smallest risk: mean unselected minus mean reported risk."""
+        """Effect of choosing the smallest risk: mean unselected minus mean reported risk."""
         return self.unselected.mean - self.reported.mean
 
     def _chosen_risk_mixture(self, risks: np.ndarray) -> RiskMixture:
@@ -261,7 +269,10 @@ class SelectionBias(DisplayedResult):
         return RiskMixture(values, weights, self._std_error(values))
 
     def _weighted_risk_mixture(self, risks: np.ndarray) -> RiskMixture:
-        """Return the distribution of all risks, with candidates weighted by how often chosen."""
+        """Return the distribution of all candidates' risks.
+
+        Each candidate is weighted by the share of the repetitions that chose it.
+        """
         chosen_candidates = np.flatnonzero(self.shares)
         means, shares = risks.mean(axis=0), self.shares[chosen_candidates]
         influences = means[self.chosen] + risks[:, chosen_candidates] @ shares
@@ -307,7 +318,10 @@ def _to_risk_matrix(name: str, raw_risks: Any) -> np.ndarray:
 
 
 def _row_contributions(curve: RiskCurve) -> tuple[np.ndarray, np.ndarray]:
-    """Return held-out rows' or groups' contributions to each setting's risk, and their shares."""
+    """Return how much each held-out row (or group) contributes to the risk of each setting.
+
+    The shares of the rows or groups in a risk are returned too.
+    """
     if not isinstance(curve, RiskCurve):
         raise BadArgument(
             f"{repr_on_one_line(curve)} is no risk curve: give that of `tr.risk_curve` or "

@@ -26,7 +26,7 @@ TARGET_DESCRIPTIONS = {
 
 
 def further_scores(estimate: Any) -> list[Any]:
-    """Return the further scores of a RiskEstimate, except one that equals the estimate itself."""
+    """Return the further scores of a RiskEstimate, without a duplicate of its main score."""
     own_score = estimate.named_scoring, estimate.value
     return [
         score
@@ -79,7 +79,10 @@ def _format_interval(interval: Any) -> str:
 
 
 def format_setting(params: Mapping[str, Any]) -> str:
-    """Format a setting as text, which is the same before writing and after reading a result."""
+    """Format a hyperparameter setting as text.
+
+    The text is the same before a result is written and after it is read.
+    """
     return escape_and_truncate(format_params(to_json_value(params)), 120)
 
 
@@ -91,7 +94,7 @@ def best_set_heading(level: str) -> str:
     return f"best?: whether these rows leave open that it is the best ({level}, one-sided)"
 
 
-WHOLE_SEARCH_LABEL = "whole search"  # Table entry for the choice among all learners.
+WHOLE_SEARCH_LABEL = "whole search"  # Name of the table row for the choice among all learners.
 SELECTED_SCORE_LABEL = "selected, in the rows of further scores: the score of the chosen setting"
 METHODS_TESTING_SEEN_ROWS = ("bootstrap", ".632", "optimism", "swapping")
 
@@ -120,7 +123,7 @@ def describe_honest_risk(risk_noun: str, method_name: str, *, is_tuned: bool = T
 
 
 def describe_testing_splits(method_name: str) -> str:
-    """Describe the splits of a testing method so that no documentation is needed.
+    """Describe the splits of a testing method in words that need no documentation.
 
     >>> describe_testing_splits("pairs"), describe_testing_splits("10-fold")
     ('leaving out pairs of these folds', '10-fold')

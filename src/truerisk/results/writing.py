@@ -15,12 +15,15 @@ T = TypeVar("T")
 
 
 def writable_path(path: Any, example_name: str = "report.html") -> Path:
-    """Return the path of a file that can be written, as far as this can be checked in advance."""
+    """Return `path` as a Path, or raise NotWritten if no file can be written there.
+
+    This is checked as far as it is possible before writing.
+    """
     file = file_path("path", path, example_name)
     try:
         is_folder = file.is_dir()
         file.resolve()
-    # Raised if the file name is too long, or if symbolic links are circular.
+    # The errors mean that the file name is too long, or that symbolic links are circular.
     except (OSError, RuntimeError) as error:
         raise NotWritten(
             f"{repr_on_one_line(str(file))} cannot be written: {describe_error(error)}."
@@ -51,12 +54,12 @@ def written_text(path: Any, make_text: Callable[[], str]) -> str:
 
 
 def write_text(text: str, path: Any) -> None:
-    """Write a whole text file; if that fails, keep the old file and raise NotWritten."""
+    """Write a whole text file; if writing fails, keep the old file and raise NotWritten."""
     write_file(path, lambda file: file.write_text(text, encoding="utf-8"))
 
 
 def write_file(path: Any, write: Callable[[Path], T]) -> T:
-    """Write a whole file by calling `write` with a path, and return the result of that call.
+    """Write a whole file by a call of `write` with a path, and return the result of the call.
 
     The new content is written to a temporary file, which then replaces the target (of a link, the
     file it leads to). A pipe, a device or an open stream is written to directly.
@@ -69,7 +72,10 @@ def write_file(path: Any, write: Callable[[Path], T]) -> T:
 
 
 def _can_be_replaced(file: Path) -> bool:
-    """Return True unless `file` is a pipe, device, open stream, or in an unwritable folder."""
+    """Return True if `file` can be replaced by a new file of the same name.
+
+    A pipe, a device, an open stream and a file in an unwritable folder cannot be replaced.
+    """
     if file.absolute().parts[1:2] in (("dev",), ("proc",)):
         return False  # /dev/stdout may link to a file to which another program writes.
     folder = file.resolve().parent
@@ -77,7 +83,10 @@ def _can_be_replaced(file: Path) -> bool:
 
 
 def _replace_file(file: Path, write: Callable[[Path], T]) -> T:
-    """Write a temporary file and replace the old file by it; its permissions are preserved."""
+    """Write a temporary file, and replace the old file by the temporary file.
+
+    The permissions of the old file are preserved.
+    """
     temporary_file = file.with_name(f".truerisk-{os.getpid()}-{token_hex(4)}.part")
     try:
         result = write(temporary_file)

@@ -42,7 +42,7 @@ class PairedDifference:
     largest_loss: float = 1.0
 
     def exceeds_noise(self, level: float) -> bool:
-        """Return True if the difference's t interval with this confidence level excludes 0."""
+        """Return True if the t interval of the mean difference at level `level` excludes 0."""
         if self.std_error <= ROUNDING_ERROR * self.largest_loss:
             return False  # Equal losses have no spread, so the standard error is unknown.
         from scipy.special import stdtrit
@@ -53,7 +53,9 @@ class PairedDifference:
 def paired_difference(
     first_losses: np.ndarray, second_losses: np.ndarray, rows: np.ndarray, data: Data
 ) -> PairedDifference | None:
-    r"""Return the weighted mean of d = first − second, with a standard error clustered by groups.
+    r"""Return the weighted mean difference of two paired losses, with its standard error.
+
+    The difference is d = first − second. The standard error is clustered by groups.
 
     se² = m/(m−1) · Σ_g (Σ_{i∈g} w_i (d_i − mean))², where w are the row weights with Σ w = 1, over
     m groups, or over m rows if there are no groups. Return None if m < 2.
@@ -80,7 +82,8 @@ def paired_difference(
     )
 
 
-COUNT_OR_SHARE_PARAMETERS = {  # parameters of which 1 means a count and 1.0 means a share
+# Parameters of scikit-learn for which the integer 1 is a count and the float 1.0 a share.
+COUNT_OR_SHARE_PARAMETERS = {
     "max_features",
     "max_samples",
     "min_samples_leaf",
@@ -95,7 +98,9 @@ COUNT_OR_SHARE_PARAMETERS = {  # parameters of which 1 means a count and 1.0 mea
 
 @frozen
 class UntunedComparison:
-    """Risk of the untuned setting, and the mean loss that tuning saves (`tuning_gain`).
+    """Comparison of the untuned setting with the tuned model.
+
+    It holds the risk of the untuned setting, and the mean loss that tuning saves (`tuning_gain`).
 
     `risk` and `tuning_gain` are losses; `scale` is the scale on which the printed sentence reports
     them.
@@ -107,7 +112,10 @@ class UntunedComparison:
     scale: Scale = LOSS_SCALE
 
     def is_untuned_sufficient(self, level: float) -> bool:
-        """Return True if the paired losses do not show, beyond noise, that tuning is better."""
+        """Return True if the tuned model is not significantly better than the untuned setting.
+
+        The test uses the paired losses of both.
+        """
         return not (self.tuning_gain.mean > 0 and self.tuning_gain.exceeds_noise(level))
 
     def __str__(self) -> str:
@@ -164,7 +172,7 @@ def compare_with_untuned(
 
 
 def find_untuned_candidate(family: Family) -> int | None:
-    """Return the number of the candidate that equals the untuned model's setting, or None."""
+    """Return the number of the candidate whose setting is that of the untuned model, or None."""
     if len(family) < 2:
         return None
     untuned_params = family.estimator.get_params(deep=True)
@@ -182,7 +190,10 @@ def find_untuned_candidate(family: Family) -> int | None:
 
 
 def _is_same_value(parameter_name: str, untuned_value: Any, value: Any) -> bool:
-    """Return True if two parameter values are equivalent, as 1 and 1.0 are except for shares."""
+    """Return True if two values of a parameter have the same meaning.
+
+    1 and 1.0 have the same meaning, except for a parameter whose float values are shares.
+    """
     if untuned_value is value:
         return True
     untuned_value = untuned_value.item() if isinstance(untuned_value, np.generic) else untuned_value

@@ -79,23 +79,29 @@ class Claim:
 
     @property
     def has_single_row_test_sets(self) -> bool:
-        """True if each test set is one row; the smallest score of a split is then meaningless."""
+        """True if each test set of the search is a single row.
+
+        The smallest score of a split is then meaningless.
+        """
         return self.is_pooled or is_exactly(self.cv, LEAVE_ONE_OUT_PATH)
 
     @property
     def goes_forward(self) -> bool:
-        """True if the search tested its models on rows later than their training rows."""
+        """True if the search tested its models on later rows than those used for training."""
         if self.curve is not None and self.curve.evaluation is not None:
             return find_split_order(self.curve.evaluation.plan) is not None
         return is_exactly(self.cv, "sklearn.model_selection:TimeSeriesSplit")
 
     @property
     def means(self) -> np.ndarray | None:
-        """Mean score of every candidate over the splits, NaN if a fit failed."""
+        """Mean score of each candidate over the splits; NaN for a candidate with a failed fit."""
         return None if self.scores is None else np.asarray(self.scores.mean(axis=1))
 
     def drop_failed_candidates(self) -> Claim:
-        """Return the claim without failed candidates, which cannot be fitted again either."""
+        """Return a copy of the claim without the candidates whose fits failed.
+
+        These candidates could not be fitted again either.
+        """
         if self.scores is None or np.isfinite(self.scores).all():
             return self
         is_best = np.arange(len(self.candidates)) == self.best_candidate
@@ -126,14 +132,14 @@ class Claim:
             )
 
     def splitter(self, y: Any) -> Any:
-        """Return the splitter that scikit-learn makes of the search's `cv`."""
+        """Return the splitter into which scikit-learn converts the search's `cv`."""
         from sklearn.base import is_classifier
         from sklearn.model_selection import check_cv
 
         return check_cv(self.cv, y, classifier=is_classifier(self.estimator))
 
     def plan(self, data: Data) -> Plan:
-        """Draw the splits of the search again; raise Refusal if they would be other splits."""
+        """Draw the splits of the search again; raise Refusal if other splits would be drawn."""
         if self.curve is not None:
             assert self.curve.evaluation is not None
             return self.curve.evaluation.plan
@@ -154,7 +160,7 @@ class Claim:
     def draw_splits(self, data: Data) -> list[tuple[np.ndarray, np.ndarray]]:
         """Draw the splits of the search once; raise Refusal if the splitter fails on these rows."""
         try:
-            # The audit reports divided groups by a finding, so no warning is needed.
+            # A finding of the audit reports groups that splits divide, so no warning is needed.
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", message="The groups parameter is ignored")
                 train_test_pairs = list(self.splitter(data.y).split(data.X, data.y, data.groups))
@@ -203,7 +209,9 @@ def _unit_factors(data: Data, rows: np.ndarray) -> np.ndarray:
 
 
 def _variance_factors(data: Data, rows: np.ndarray) -> np.ndarray:
-    """Return row factors 1/var(y), whose use makes 1 − R² of a test set a mean over rows.
+    """Return factors for squared errors with which 1 − R² of a test set is a mean over its rows.
+
+    Each factor is 1/var(y).
 
     The variance is that of y in the test set.
     """
@@ -212,7 +220,9 @@ def _variance_factors(data: Data, rows: np.ndarray) -> np.ndarray:
 
 
 def _class_factors(data: Data, rows: np.ndarray) -> np.ndarray:
-    """Return row factors n / (K n_class), whose use makes 1 − balanced accuracy a mean over rows.
+    """Return factors for errors with which 1 − balanced accuracy of a test set is a mean over rows.
+
+    The factor of a row is n / (K n_class).
 
     K is the number of classes in the test set of n rows, and n_class is the size of a row's class.
     """
@@ -223,7 +233,7 @@ def _class_factors(data: Data, rows: np.ndarray) -> np.ndarray:
 
 @frozen
 class NamedScorer:
-    """scikit-learn's scorer with this name, for which the positive class is the label 1."""
+    """Scorer of scikit-learn with a given name, for which the positive class is the label 1."""
 
     name: str
 
@@ -250,7 +260,7 @@ _LOSS_AND_FACTORS_BY_SCORE: dict[str, tuple[str, RowFactors]] = {
 
 @frozen(eq=False)
 class ScoreScale:
-    """Conversion of a search's score to a risk: risk = perfect − score.
+    """Conversion of a search's score to a risk. The risk is `perfect` minus the score.
 
     `loss` is computed by truerisk for single rows. `row_factors` returns multipliers of the rows'
     losses, with which the mean over a test set is the risk there. `test_set_loss` is the loss of a
@@ -296,7 +306,7 @@ class ScoreScale:
 
 
 def make_score_scale(claim: Claim) -> ScoreScale:
-    """Return the conversion to a risk of the score that a fitted search reports.
+    """Return how the score that a fitted search reports is converted to a risk.
 
     An unknown scorer keeps its own scale, with the sign reversed.
     """
@@ -315,7 +325,7 @@ def make_score_scale(claim: Claim) -> ScoreScale:
 
 
 def _scale_from_name(scorer_name: str, claim: Claim) -> ScoreScale:
-    """Return the conversion to a risk of the score with this name in scikit-learn."""
+    """Return how scikit-learn's score of this name is converted to a risk."""
     if scorer_name in _LOSS_AND_FACTORS_BY_SCORE:
         loss_name, row_factors = _LOSS_AND_FACTORS_BY_SCORE[scorer_name]
         risk_name = loss_name if row_factors is _unit_factors else f"1 − {scorer_name}"
@@ -351,7 +361,7 @@ def find_perfect_score(scorer_name: str) -> float:
 
 
 def scale_with_package_loss(score_scale: ScoreScale, claim: Claim, data: Data) -> ScoreScale:
-    """Return a score's conversion to a risk, with the loss by which HonestSearchCV computes it.
+    """Return how a score is converted to a risk, with the loss of this package for that risk.
 
     If the score exists in this package (F1, balanced accuracy, AUC), perhaps under another name,
     that loss rates the whole test sets. The influence of each row on it is known, so that an
@@ -413,7 +423,7 @@ def refuse_other_class(score_scale: ScoreScale, claim: Claim, data: Data, positi
 
 
 def _scored_class(score_scale: ScoreScale, claim: Claim, data: Data) -> Any:
-    """Return the class to which the search's score refers, or None if it refers to all classes."""
+    """Return the class to which the search's score refers; None stands for all classes."""
     if isinstance(score_scale.test_set_loss, Loss) and not is_a(
         score_scale.test_set_loss, SCORER_LOSS_PATH
     ):
@@ -440,7 +450,7 @@ def make_scorer_for_class(scorer_name: str, positive: Any) -> Any:
 
 
 def complete_scorer_scale(score_scale: ScoreScale, data: Data) -> ScoreScale:
-    """Complete an unknown scorer's conversion to a risk by scoring perfect predictions of y.
+    """Find how an unknown scorer's score is converted to a risk, by scoring perfect predictions.
 
     A scale that is known already, or cannot be determined, is returned unchanged.
     """
@@ -462,7 +472,7 @@ def complete_scorer_scale(score_scale: ScoreScale, data: Data) -> ScoreScale:
 
 
 def find_sklearn_name(claim: Claim) -> str | None:
-    """Return scikit-learn's name for the score that the search maximised, or None."""
+    """Return scikit-learn's name of the score that the search maximised; None if it has no name."""
     scoring = claim.scoring
     if isinstance(scoring, str):
         return scoring
@@ -482,7 +492,10 @@ def find_sklearn_name(claim: Claim) -> str | None:
 
 
 def _are_same_scorers(first_scorer: Any, second_scorer: Any) -> bool:
-    """Return True if two scorers, or their attributes, are equal down to identical functions."""
+    """Return True if two scorers, or two attributes of scorers, compute the same.
+
+    They are compared attribute by attribute, and must use the same functions.
+    """
     if first_scorer is second_scorer:
         return True
     if type(first_scorer) is not type(second_scorer):

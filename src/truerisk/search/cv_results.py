@@ -34,7 +34,9 @@ def rate_settings(
     trained: bool,
     **run_options: Any,
 ) -> tuple[Computation, dict[str, Any]]:
-    """Compute the risks of a search's candidates on all rows, and return them with `cv_results_`.
+    """Compute the risk of each candidate of a search, and return the risks with `cv_results_`.
+
+    All rows are used.
 
     If `trained` is True, every fit is also tested on its training rows. With
     `has_several_scores`, the keys contain the names of the scores.
@@ -61,7 +63,10 @@ def rate_settings(
 def _fit_with_training_scores(
     problem: EstimationProblem, **run_options: Any
 ) -> tuple[dict[str, Any], list[np.ndarray]]:
-    """Compute all fits; return them as options, and every score on each split's training rows.
+    """Compute all fits of a search, and score each model on its training rows.
+
+    The result holds options for a later computation, and an array of training scores for every
+    score.
 
     The options hold the plan and its predictions, so the fits are not repeated.
     """
@@ -82,7 +87,10 @@ def _fit_with_training_scores(
 
 @contextmanager
 def suppress_fit_warnings(error_score: Any) -> Iterator[None]:
-    """Suppress the warning of each failed fit if `error_score` is a number; a summary follows."""
+    """Suppress the warnings of single failed fits if `error_score` is a number.
+
+    A warning that summarises all failed fits follows later.
+    """
     with warnings.catch_warnings():
         if error_score != "raise":
             warnings.simplefilter("ignore", FitFailedWarning)
@@ -109,7 +117,7 @@ def _cv_results(
         "mean_score_time": np.nanmean(predictions.answer_seconds[:, fit_by_split], axis=1),
         "std_score_time": np.nanstd(predictions.answer_seconds[:, fit_by_split], axis=1),
     }
-    # Candidates may have left a race, so the number of folds on which each was rated is reported.
+    # A race stops rating some candidates early, so report on how many folds each was rated.
     if not tuning_run.method.rates_all:
         results["n_resources"] = predictions.made[:, fit_by_split].sum(axis=1)
     for key_suffix in sorted(set[str]().union(*candidates)):
@@ -165,7 +173,9 @@ def _param_column(
 
 
 def print_fits(tuning_run: Computation, results: Mapping[str, Any], verbose: int) -> None:
-    """Print the number of fits; from `verbose` 2 also a line for each fit, from 3 with its score.
+    """Print the number of fits, and further lines if `verbose` is larger.
+
+    From `verbose` 2 there is a line for each fit, and from 3 this line has the score.
 
     Candidates that share a fit are finished at the same time, so everything is printed after
     tuning.
@@ -206,7 +216,7 @@ class SomeFitsFailedWarning(FitFailedWarning, SklearnFitFailedWarning):
 
 
 def _assign_error_score(tuning_run: Computation, error_score: float) -> Computation:
-    """Assign `error_score` to the failed fits; raise FitFailed if all fits failed."""
+    """Give failed fits the score `error_score`; raise FitFailed if all fits failed."""
     predictions = tuning_run.all_answers
     if not predictions.failures:
         return tuning_run
@@ -241,7 +251,7 @@ def _assign_error_score(tuning_run: Computation, error_score: float) -> Computat
 def _assign_failed_fit_risk(
     evaluation: Evaluation, is_fit_successful: np.ndarray, risk_of_failed_fit: float
 ) -> Evaluation:
-    """Assign a risk to the failed fits, and average each candidate's risks again."""
+    """Give failed fits a risk, and compute the mean risk of each candidate again."""
     risks_by_split = np.array(
         [candidate_estimates.split_risks for candidate_estimates in evaluation.tested]
     )

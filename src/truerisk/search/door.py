@@ -24,7 +24,10 @@ load_from_search = make_loader(
 
 
 def check_store(store: Any, random_state: Any) -> None:
-    """Raise BadArgument if the store cannot be a file, or if a later run would make other fits."""
+    """Raise BadArgument if `store` is no possible file, or if its fits would not be found again.
+
+    They are not found if a later run would make other fits.
+    """
     if store is not None:
         load_from_search("check-store")(store, random_state)
 

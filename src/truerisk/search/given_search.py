@@ -52,7 +52,7 @@ from truerisk.search.search_problem import (
 )
 from truerisk.search.tuned_model import TunedModel
 
-# parameters by which searches like GridSearchCV are recognised
+# A search like GridSearchCV is recognised by these parameters.
 SEARCH_PARAMETERS = {"estimator", "cv", "scoring", "refit", "error_score"}
 REPORTED_ATTRIBUTES = (
     "best_score_",
@@ -72,12 +72,12 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
     """
     estimator = search.estimator
     class_name = type(estimator).__name__
-    # Such a search is recognised before its fit, which may be long.
+    # A search with these parameters is recognised now, before its fit, which may take long.
     if estimator.get_params(deep=False).keys() >= SEARCH_PARAMETERS:
         refuse_grid_parameters(search, class_name)
         refuse_shared_state(estimator)
     search_rows = SearchRows.from_search(search, y, routed)
-    # An invalid `outer` raises its error now, not after a long fit.
+    # Resolve `outer` now, so that an invalid value raises an error before the long fit.
     if search.outer is not None:
         _resolve_outer_method(search.outer, class_name, name_default_method(search_rows.data))
     if search_rows.data.task != "other":
@@ -136,7 +136,10 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
 def _honest_risk(
     problem: EstimationProblem, outer: Any, class_name: str, selected_estimate: RiskEstimate
 ) -> dict[str, Any]:
-    """Return the risk of searching and fitting, from a fresh clone in every outer training set."""
+    """Return the honest risk of the whole procedure of searching and fitting.
+
+    A fresh clone of the search is fitted in every outer training set.
+    """
     testing_method, replacement_notes = _resolve_outer_method(
         outer, class_name, name_default_method(problem.data)
     )
@@ -204,12 +207,12 @@ class SearchRows:
         check_has_tags(search.estimator)
         try:
             task: TaskName = family.task
-        # Other estimators, such as density estimators, are tuned by their own score.
+        # The estimator has no known task, such as a density estimator. Its own score is used.
         except BadData:
             task = "other"
         data = Data.check(routed.X, y, task=task, **routed.rows)
         fit_params = dict(routed.fit_params)
-        # With metadata routing, scikit-learn passes the groups to the splitter itself.
+        # If metadata routing is enabled, scikit-learn itself passes the groups to the splitter.
         if not get_config()["enable_metadata_routing"]:
             _refuse_groups(search.estimator, routed.rows["groups"])
             fit_params = add_groups(fit_params, data.groups)
@@ -240,7 +243,7 @@ class SearchRows:
 def make_problem_and_loss(
     search: Any, search_rows: SearchRows, claim: Claim | None, fitted_search: Any
 ) -> tuple[EstimationProblem, Loss | None]:
-    """Return the problem that treats the search as one learner, and the loss of its own score.
+    """Return the problem in which the whole search is one learner, and the loss of its own score.
 
     The honest risk is reported in the search's own loss unless another one is requested.
     """
@@ -258,7 +261,10 @@ def make_problem_and_loss(
 
 
 def _refuse_groups(search: Any, groups: Any) -> None:
-    """Raise Refusal if the search's fit accepts no groups, since its own splits would cut them."""
+    """Raise Refusal if groups are given, but the search's `fit` does not accept groups.
+
+    The splits of the search would put rows of one group into both training and test sets.
+    """
     if groups is None or has_fit_parameter(search, "groups"):
         return
     parameters = signature(search.fit).parameters.values()
@@ -307,7 +313,7 @@ def selected_risk(
 def _search_provenance(
     problem: EstimationProblem, fitted_search: Any, search_seconds: float
 ) -> RiskEstimate:
-    """Return an estimate without a value, with the provenance of the search's own best score."""
+    """Return the provenance of the search's own best score, as an estimate without a value."""
     data, loss = problem.data, problem.loss
     return blank_estimate(
         data,
@@ -320,18 +326,21 @@ def _search_provenance(
         seconds=search_seconds,
         engine="generic",
         seed=problem.seed,
-        plan_fingerprint="",  # The splits of the search itself have no plan.
+        plan_fingerprint="",  # There is no plan of this package for the search's own splits.
         weighted=data.sample_weight is not None and _uses_sample_weights(fitted_search),
     )
 
 
 def _uses_sample_weights(fitted_search: Any) -> bool:
-    """Return True if the search weights the rows in its scores, as older searches do not."""
+    """Return True if the search weights the rows when it computes scores.
+
+    Older searches weight the rows only when they fit.
+    """
     if isinstance(fitted_search, TunedModel):
         return True
     from sklearn import get_config
 
-    # With metadata routing, each scorer decides itself whether it takes sample weights.
+    # If metadata routing is enabled, each scorer decides whether it uses sample weights.
     is_routing_enabled = get_config()["enable_metadata_routing"]
     return hasattr(fitted_search, "_check_scorers_accept_sample_weight") and not is_routing_enabled
 
@@ -355,7 +364,8 @@ def choose_scoring(search: Any, claim: Claim | None, fitted_search: Any) -> Any:
     return resolve_scoring(search_copy)
 
 
-GRID_PARAMETERS = {  # parameters that concern a grid, with the values that have no effect
+# Parameters that concern a grid, each with the value at which it has no effect.
+GRID_PARAMETERS = {
     "rule": "min",
     "cv": None,
     "time_limit": None,
@@ -367,7 +377,7 @@ GRID_PARAMETERS = {  # parameters that concern a grid, with the values that have
 
 
 def refuse_grid_parameters(search: Any, class_name: str) -> None:
-    """Raise BadArgument for options about a grid, since an adaptive search has none."""
+    """Raise BadArgument for options about a grid, because an adaptive search has no grid."""
     search_params = search.estimator.get_params(deep=False)
     for parameter_name, neutral_value in GRID_PARAMETERS.items():
         parameter_value = getattr(search, parameter_name, neutral_value)
@@ -387,7 +397,7 @@ def refuse_grid_parameters(search: Any, class_name: str) -> None:
 
 
 def refuse_shared_state(search: Any) -> None:
-    """Raise Refusal if the search has state that clones would share, such as a study.
+    """Raise Refusal if clones of the search would share state with it, such as a study.
 
     Splits given as row numbers are refused as well, since they are valid for all rows only.
     """
@@ -424,7 +434,10 @@ def parameter_hashes(search: Any) -> dict[str, str]:
 
 
 def refuse_changed_parameters(search: Any, hashes_before: Mapping[str, str]) -> None:
-    """Raise Refusal if fitting a clone changed the search's parameters, as clones share them."""
+    """Raise Refusal if fitting a clone of the search changed the parameters of the search.
+
+    All clones share parameters that can be changed in this way.
+    """
     hashes_now = parameter_hashes(search)
     changed_names = [
         parameter_name

@@ -22,7 +22,9 @@ from truerisk.search.reading import read_claim
 
 
 def claimed_risk(problem: EstimationProblem, provenance: RiskEstimate) -> RiskEstimate | str:
-    """Fit a model on all rows; return the risk by its own best score, or why it reports none.
+    """Fit a model on all rows, and return the risk according to the best score that it reports.
+
+    If the model reports no score, the result is a text with the reason.
 
     The risk is on the scale of the model's own score. `provenance` is an estimate of this learner,
     whose other fields are copied.
@@ -51,7 +53,7 @@ def claimed_risk(problem: EstimationProblem, provenance: RiskEstimate) -> RiskEs
 
 
 def read_claim_or_none(fitted_search: Any) -> Claim | None:
-    """Return the best score that a fitted search reports; None if its scorer is unknown."""
+    """Return the best score that a fitted search reports, or None if its scorer is unknown."""
     try:
         return read_claim(fitted_search)
     except Refusal:

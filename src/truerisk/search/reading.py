@@ -19,7 +19,10 @@ from truerisk.search.several_scores import scorer_of_function
 
 
 def read_claim(search: Any) -> Claim:
-    """Return the best score of a fitted search, recognised by its attributes, not by its class."""
+    """Return the best score that a fitted search reports.
+
+    The kind of search is recognised by its attributes, not by its class.
+    """
     search = unwrap_search(search)
     _refuse_non_search(search)
     if hasattr(search, "study_"):
@@ -41,7 +44,7 @@ def read_claim(search: Any) -> Claim:
 
 
 def unwrap_search(search: Any) -> Any:
-    """Return the search inside a HonestSearchCV; any other search is returned itself."""
+    """Return the search that a HonestSearchCV contains; return any other search unchanged."""
     wraps_search = is_honest_search(search) and "search_" in vars(search)
     return unwrap_search(search.search_) if wraps_search else search
 
@@ -61,7 +64,7 @@ def _refuse_non_search(search: Any) -> None:
         check_is_fitted(search)
     except NotFittedError:
         if not hasattr(search, "cv"):
-            # A model without `cv` reports no score of a search, whether or not it is fitted.
+            # A model without `cv` is no search and reports no best score, even after its fit.
             return
         raise Refusal(
             f"this {type(search).__name__} is not fitted: there is no claim yet. "
@@ -198,7 +201,10 @@ def _read_last_round(search: Any) -> tuple[np.ndarray, Any, tuple[str, ...]]:
 
 @frozen
 class SubsampledSplitter:
-    """Splitter of a halving round: both sides of each split are subsampled to the round's size."""
+    """Splitter of a round of a halving search, which uses only a part of the rows.
+
+    The training rows and the test rows of each split are subsampled to the size of the round.
+    """
 
     cv: Any
     n_used: int
@@ -250,13 +256,14 @@ def _make_learner(search: Any, learner_class: type, omitted_names: tuple[str, ..
 
 
 def read_logistic(search: Any) -> Claim:
-    """Read LogisticRegressionCV from `scores_[class][fold, C, l1_ratio]`.
+    """Read the claim of a LogisticRegressionCV from `scores_[class][fold, C, l1_ratio]`.
 
     scikit-learn 1.10 and later store no classes.
     """
     from sklearn.linear_model import LogisticRegression
 
-    scores = _logistic_scores(search)  # axes: folds, Cs, l1 ratios
+    # The axes of the array are the folds, the values of C and the l1 ratios.
+    scores = _logistic_scores(search)
     l1_ratios = [
         l1_ratio for l1_ratio in np.atleast_1d(search.l1_ratios_).tolist() if l1_ratio is not None
     ]
@@ -298,7 +305,10 @@ def _logistic_scores(search: Any) -> np.ndarray:
 
 
 def read_ridge(search: Any) -> Claim:
-    """Read RidgeCV: leave-one-out scores (cv=None), or a grid search without stored scores."""
+    """Read the claim of a fitted RidgeCV.
+
+    With cv=None it has leave-one-out scores, otherwise it is a grid search without stored scores.
+    """
     from sklearn.base import is_classifier
     from sklearn.linear_model import Ridge, RidgeClassifier
     from sklearn.model_selection import LeaveOneOut
@@ -332,7 +342,7 @@ def read_ridge(search: Any) -> Claim:
 
 
 def read_lasso(search: Any) -> Claim:
-    """Read LassoCV or ElasticNetCV from `mse_path_[l1_ratio, alpha, fold]`."""
+    """Read the claim of a LassoCV or ElasticNetCV from `mse_path_[l1_ratio, alpha, fold]`."""
     from sklearn.linear_model import ElasticNet, Lasso
 
     is_elastic_net = hasattr(search, "l1_ratio")
@@ -365,7 +375,10 @@ def read_lasso(search: Any) -> Claim:
 
 
 def read_study(search: Any) -> Claim:
-    """Read the finished trials of OptunaSearchCV, whose `user_attrs` hold the split scores."""
+    """Read the claim of an OptunaSearchCV from its finished trials.
+
+    The `user_attrs` of a trial hold the split scores.
+    """
     trials = [
         trial for trial in search.study_.trials if getattr(trial.state, "name", "") == "COMPLETE"
     ]
@@ -414,7 +427,7 @@ def _study_splitter(search: Any) -> Any:
 
 @frozen(eq=False)
 class SubsetSplitter:
-    """Splitter of a subset of the rows, whose splits are numbered among all rows."""
+    """Splitter that splits a subset of the rows and returns row numbers among all rows."""
 
     cv: Any
     rows: np.ndarray

@@ -63,7 +63,9 @@ def estimate_pairs_risk(
     problem_options: Mapping[str, Any],
     known_answers: Answers | None = None,
 ) -> RiskEstimate:
-    """Test the tuned model in the search's own folds, as HonestSearchCV does by default.
+    """Estimate the risk of the tuned model with the search's own folds as outer folds.
+
+    HonestSearchCV does the same by default.
 
     Every fold is tested by the setting that the other folds choose, with fits that leave out a
     further fold. `known_answers` holds the predictions of a replay of the search, whose fits are
@@ -85,7 +87,7 @@ def estimate_pairs_risk(
                 search, claim, score_scale, X, y, default_method, problem_options
             )
         inner_method = _inner_method(claim, y)
-        claim.draw_splits(data)  # This raises an error with the reason if the splitter fails.
+        claim.draw_splits(data)  # If the splitter fails, this call raises an error with the reason.
         pairs_method = testing_method("pairs", inner_method, default_method)
         try:
             pairs_method.plan(data, Streams(0))
@@ -125,7 +127,7 @@ def _honest_search_risk(
     if risk is None or outer is not None:
         new_search = clone(search).set_params(refit=False, checks=False)
         new_search.set_params(outer=default_outer if outer is None else outer)
-        # The new search uses the same folds, even if groups or times are known only now.
+        # The new search uses the folds of the old one, even if groups or times are known only now.
         if new_search.cv is None:
             new_search.set_params(cv=risk_curve.common.method)
         row_arguments = {
@@ -140,7 +142,7 @@ def _honest_search_risk(
 
 
 def _is_fixed_grid(search: Any) -> bool:
-    """Return True if all clones of a search compare the same settings by their mean scores."""
+    """Return True if all clones of a search compare the same settings, and do so by mean scores."""
     from numbers import Integral
 
     from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
@@ -204,7 +206,7 @@ def _grid_risk(
                 # A note in the result reports the failed fits.
                 warnings.simplefilter("ignore", FitFailedWarning)
                 testing_run = compute_risks(failure_tolerant_problem, method, known=[known_answers])
-        except Refusal:  # All settings failed; the first failure is raised.
+        except Refusal:  # If all settings failed, raise the first failure.
             raise error from None
         search_notes = (FAILED_SETTINGS_NOTE, *search_notes)
     estimate = to_procedure_estimate(testing_run)
@@ -255,7 +257,9 @@ def _nested_clone_risk(
 
 
 def _takes_groups(search: Any) -> bool:
-    """Return False for models that tune themselves, such as LassoCV, unless metadata are routed.
+    """Return True if the `fit` of a search can be given groups.
+
+    Models that tune themselves, such as LassoCV, accept groups only with metadata routing.
 
     Their `fit` has keyword arguments for metadata routing only, and refuses groups without it.
     """
@@ -294,7 +298,10 @@ def has_study(search: Any) -> bool:
 
 
 def find_surviving_state(search: Any) -> Iterator[Finding]:
-    """Yield findings about state that clones keep: studies, fitted components, warm starts."""
+    """Yield findings about state of a search that its clones keep.
+
+    Such state is a study, a fitted component or a warm start.
+    """
     from sklearn.base import clone
 
     if has_study(search):

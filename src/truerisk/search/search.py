@@ -185,9 +185,11 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
     best_estimator_ = MissingAttribute[Any](*_REFIT_FALSE_MESSAGE)
     kept_ = MissingAttribute[FitCounts]("store=None", "keeps no fits", "store='search.db'")
 
-    # Within a bootstrap sample, `fit` gets the row numbers as groups, so copies stay together.
+    # In a bootstrap sample, `fit` gets the row numbers as groups.
+    # The copies of a row then stay in the same fold.
     copies_as_groups = True
-    _is_honest_search = True  # Lower packages recognise the class by this attribute.
+    # Subpackages that cannot import this class recognise it by this attribute.
+    _is_honest_search = True
 
     @refuses_old_names
     def __init__(
@@ -295,7 +297,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         try:
             fitted_search = self._fit_and_estimate(y, fit_arguments)
         except BaseException:
-            # A failed fit leaves no results of an earlier fit.
+            # Delete earlier results first, so that they do not remain if this fit fails.
             self._delete_results()
             raise
         if self.checks:
@@ -318,7 +320,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             testing_method is None or testing_method.goes_forward
         )
         problem = with_checks(problem, self.checks, goes_forward=respects_time_order)
-        # This check comes before the fits of the search, which may not need such a large matrix.
+        # Check this before the fits of the search, which may not need such a large matrix.
         if self.refit:
             refuse_too_large(problem.family, problem.data)
         check_racing_options(
@@ -414,7 +416,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self.best_index_ = risk_curve.best
         self.best_params_ = risk_curve.best_params
         chosen_risk = risk_curve[risk_curve.best]
-        # The only interval that can be requested for this risk accounts for the choice.
+        # A requested interval already accounts for the choice, so only other risks are marked.
         if len(risk_curve) > 1 and problem.interval is None:
             chosen_risk = replace(chosen_risk, best_of=len(risk_curve))
         self.selected_risk_ = chosen_risk
@@ -436,7 +438,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         self, problem: EstimationProblem, tuning_run: Computation, testing_run: Computation
     ) -> None:
         procedure_estimate = to_procedure_estimate(testing_run)
-        assert procedure_estimate is not None  # The method tests a procedure, so there is a risk.
+        # There is a risk, because the method tests a procedure.
+        assert procedure_estimate is not None
         _require_value(procedure_estimate, "a chosen candidate has a failed fit in an outer split")
         untuned_comparison = compare_with_untuned(
             problem, tuning_run, self.curve_, testing_run, procedure_estimate

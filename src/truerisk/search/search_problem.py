@@ -45,13 +45,13 @@ from truerisk.search.door import check_store, load_from_search
 def problem_from_search(
     search: Any, y: Any, fit_arguments: FitArguments
 ) -> tuple[EstimationProblem, bool]:
-    """Return the estimation problem of a search, and True if its `scoring` has several scores.
+    """Return the estimation problem of a search, and a flag that is True for several scores.
 
     `n_iter` settings are drawn once, before any row is seen. If `cv` is given as in GridSearchCV,
     they are those of RandomizedSearchCV with this seed.
     """
     scoring = resolve_scoring(search)
-    # The seed is read once, because a Generator returns another seed each time.
+    # Draw the seed only once, because a Generator returns another seed each time.
     seed = as_seed(search.random_state)
     model, param_grid = search.estimator, search.param_grid
     if search.n_iter is None:
@@ -115,7 +115,9 @@ def problem_with_search_options(
 
 @frozen
 class FitArguments:
-    """Arguments of `fit`, sorted into the table X, attributes of its rows, and fit parameters.
+    """Arguments of `fit`, sorted into three kinds.
+
+    These are the table X, attributes of its rows such as groups, and further fit parameters.
 
     `rows` holds the groups, weights, times and places of the rows. `names` holds the columns of X
     that were named as such attributes; they are removed from `X`.
@@ -130,7 +132,7 @@ class FitArguments:
 def sort_fit_arguments(
     search: Any, X: Any, groups: Any, params: dict[str, Any], time: Any = None, block: Any = None
 ) -> FitArguments:
-    """Sort the arguments of `fit`, and look up columns of X that are given by name.
+    """Sort the arguments of `fit` into kinds, and look up arguments given as column names of X.
 
     Times and places are used by the search itself and are not passed to estimators or splitters.
     """
@@ -182,7 +184,10 @@ def build_metadata_router(search: Any) -> Any:
 
 
 def _splitter_request(method: Any) -> Any:
-    """Return the metadata request of a splitter; methods of this package accept groups."""
+    """Return the metadata request of a splitter.
+
+    Methods of this package request groups.
+    """
     if hasattr(method, "get_metadata_routing"):
         return method
     from sklearn.utils.metadata_routing import MetadataRequest
@@ -193,7 +198,7 @@ def _splitter_request(method: Any) -> Any:
 
 
 def resolve_scoring(search: Any) -> Any:
-    """Return the scoring of a search; None stands for the default loss for its data.
+    """Return the scoring of a search; it is None for the default loss for its data.
 
     If the search has no `scoring`, the estimator's own score is used in two cases: if it makes no
     predictions, and if `cv` is given as in GridSearchCV and the class has a nonstandard score.
@@ -227,7 +232,7 @@ def comparison_method(search: Any, default_method: str) -> Method:
 def check_racing_options(
     tuning_method: Method, error_score: Any, *, return_train_score: bool
 ) -> None:
-    """Raise BadArgument for options that need all fits if candidates race, as a race skips fits."""
+    """Raise BadArgument if candidates race and an option needs all fits, as a race skips fits."""
     if not tuning_method.spares_fits:
         return
     if return_train_score:
@@ -243,7 +248,10 @@ def check_racing_options(
 
 
 def resolve_engine(engine: Any, error_score: Any, outer: Any) -> Any:
-    """Return the search's engine, which continues after failed fits if `error_score` is set."""
+    """Return the engine that computes the fits of a search.
+
+    It continues after failed fits if `error_score` is set.
+    """
     if isinstance(error_score, str) and error_score == "raise":
         return engine
     if not is_number(error_score):
@@ -268,7 +276,7 @@ def resolve_engine(engine: Any, error_score: Any, outer: Any) -> Any:
 
 
 def check_parameters(search: Any) -> None:
-    """Raise an error for parameters that are invalid whatever the data are."""
+    """Raise an error for parameters of a search that are invalid for any data."""
     check_is_estimator(search.estimator)
     _check_refit(search.refit, search.scoring, search.outer)
     check_flag("return_train_score", search.return_train_score)
@@ -307,7 +315,10 @@ def _check_refit(refit: Any, scoring: Any, outer: Any) -> None:
 
 
 def check_refit_name(refit: Any, scores: Mapping[str, Any]) -> None:
-    """Raise BadArgument if `refit` names none of the scores; for a bool the first score chooses."""
+    """Raise BadArgument if `refit` is a name, but not the name of one of the scores.
+
+    If `refit` is a bool, the first score chooses the setting.
+    """
     if not isinstance(refit, bool) and not (isinstance(refit, str) and refit in scores):
         raise BadArgument(
             "For multi-metric scoring, the parameter refit must be set to a scorer key or a "

@@ -19,14 +19,16 @@ from truerisk.losses.scorer_losses import make_perfect_estimator
 def scorers_of_function(
     scoring_function: Callable[..., Any], data: Data
 ) -> dict[str, Callable[..., Any]]:
-    """Return one scorer for each score of a function that returns a dict, or {} if it returns none.
+    """Return a scorer for each score in the dict that a scoring function returns.
+
+    The result is {} if the function returns no dict.
 
     The function is called once with a rule that predicts y itself. If that call fails, or returns a
     number, the function has a single score.
     """
     row_numbers = np.arange(data.n_rows)[:, None]
     try:
-        # Warnings about this artificial rule are not shown to the user.
+        # The function is tried with an artificial model. Do not show its warnings to the user.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             scores = scoring_function(
@@ -46,13 +48,16 @@ def scorers_of_function(
 
 
 def scorer_of_function(scoring_function: Callable[..., Any], score_name: str) -> Callable[..., Any]:
-    """Return one of the scores of a function that returns a dict of scores, as a scorer."""
+    """Return a scorer for one of the scores in the dict that a scoring function returns."""
     return _SingleScoreScorer(_CachedFunction(scoring_function), score_name)
 
 
 @dataclass
 class _CachedFunction:
-    """Scoring function that is called once for all its scores of one model on one test set."""
+    """Wrapper that calls a function with several scores only once for a model and a test set.
+
+    All scores of the model on this test set come from the same call.
+    """
 
     function: Callable[..., Any]
     last_call: tuple[Any, Any, Any] | None = field(default=None, repr=False, compare=False)

@@ -20,7 +20,7 @@ from truerisk.estimation.problem import EstimationProblem
 
 @frozen(eq=False)
 class StoredSearch:
-    """Open store of a search; engines store their fits through the `fit_store`."""
+    """Store of the fits of a search, with its file open; engines write to its `fit_store`."""
 
     fit_store: Any
     path: Path
@@ -31,11 +31,11 @@ class StoredSearch:
         return FitCounts(self.fit_store.n_found, self.fit_store.n_added)
 
     def register_candidates(self, family: Family, whole_family: Family, candidates: slice) -> None:
-        """Store the fits of a family of some candidates under the key of the whole search."""
+        """Register some candidates, whose fits are stored under the key of the whole search."""
         self.fit_store.register_candidates(family, whole_family, candidates)
 
     def warn_if_no_fit_matches(self) -> None:
-        """Warn if the store holds fits, but none of this search."""
+        """Warn if the store holds fits, but no fit of this search."""
         fit_store = self.fit_store
         if fit_store.was_empty or fit_store.n_found or not fit_store.n_added:
             return
@@ -47,7 +47,10 @@ class StoredSearch:
 
 
 def check_store(store: Any, random_state: Any) -> None:
-    """Raise BadArgument if the store cannot be a file, or if a later run would make other fits."""
+    """Raise BadArgument if `store` is no possible file, or if its fits would not be found again.
+
+    They are not found if a later run would make other fits.
+    """
     store_path = to_store_path(store, example="search.db")
     store_argument_text = mention("store", str(store_path), repr(str(store_path)))
     if store_path.is_dir():
@@ -74,7 +77,9 @@ def open_store(
     kind: str,
     mixed_versions: bool = False,
 ) -> Iterator[StoredSearch]:
-    """Open or create the store of fits; raise an error if a learner's fits cannot be identified.
+    """Open or create a file that stores the fits of a search.
+
+    An error is raised if the fits of a learner cannot be identified.
 
     `problems` holds the estimation problems by the names of their learners.
     """

@@ -27,23 +27,28 @@ from truerisk.plan.builder import add_training_row_test_sets
 from truerisk.plan.plan import Plan
 from truerisk.search.stored_search import StoredSearch
 
-BATCH_TIME_DIVISOR = 10  # Candidates that start together may take 1/10 of the remaining time.
+# Candidates that are rated together may take the remaining time divided by this number.
+BATCH_TIME_DIVISOR = 10
 BATCH_GROWTH = 2  # Each batch has at most twice as many candidates as the previous one.
 
 
 @frozen(eq=False)
 class TimedSearch:
-    """Problem of the candidates that were rated in time, with the predictions of each pass."""
+    """Estimation problem of the candidates that were rated before the time limit.
+
+    It holds the predictions of each pass, where a pass makes the fits of one plan.
+    """
 
     problem: EstimationProblem
     tuning_answers: tuple[Answers | None, ...] = ()
     testing_answers: tuple[Answers | None, ...] = ()
     note: str = ""
-    seconds: tuple[float, float] = (0.0, 0.0)  # seconds that tuning and testing took
+    # Seconds that tuning took, and seconds that testing took.
+    seconds: tuple[float, float] = (0.0, 0.0)
     refusals: dict[str, str] = field(default_factory=dict)
 
     def known_answers(self, tuning_run: Computation) -> tuple[Answers | None, ...]:
-        """Return the known predictions of each testing pass.
+        """Return, for each pass that tests models, the predictions that were already computed.
 
         The first pass may repeat the fits of the search, whose predictions are then used.
         """
@@ -56,11 +61,11 @@ class TimedSearch:
         )
 
     def complete_tuning_run(self, tuning_run: Computation) -> Computation:
-        """Return the tuning result with the total seconds and a note on omitted candidates."""
+        """Return the result of tuning, with the total time and a note on candidates not rated."""
         return self._add_earlier_totals(tuning_run, self.seconds[0])
 
     def complete_testing_run(self, testing_run: Computation) -> Computation:
-        """Return the honest risk with the total seconds and a note on omitted candidates."""
+        """Return the honest risk, with the total time and a note on candidates not rated."""
         return self._add_earlier_totals(testing_run, self.seconds[1])
 
     def _add_earlier_totals(self, last_run: Computation, seconds_so_far: float) -> Computation:
@@ -77,7 +82,7 @@ def try_in_time(
     trained: bool = False,
     refit: bool = True,
 ) -> TimedSearch:
-    """Rate candidates in grid order until the time is over.
+    """Rate the candidates in grid order until the time limit is reached.
 
     With `trained`, fits are also tested on their training rows. The remaining work is completed
     within the time as well, as far as its duration can be predicted: the fit on all rows, and the
@@ -97,7 +102,7 @@ def try_in_time(
 
 @frozen(eq=False)
 class _RatingPass:
-    """Plan of the fits that all candidates need, and the computation's pass that makes them."""
+    """Pass of the computation: a plan of fits that are made for every candidate."""
 
     problem: EstimationProblem
     plan: Plan
@@ -122,7 +127,7 @@ def _tuning_pass(
 def _testing_passes(
     problem: EstimationProblem, testing: Procedure, plan: Plan, tuning_plan: Plan
 ) -> list[_RatingPass]:
-    """Return the testing passes that are needed before the choice.
+    """Return the passes that test models and whose fits are needed before a candidate is chosen.
 
     A pass whose predictions are known from the search is left out.
     """
@@ -139,18 +144,21 @@ def _testing_passes(
 
 
 def _is_answered_by_tuning(outer_plan: Plan, tuning_plan: Plan) -> bool:
-    """Return True if the search's plan contains the outer questions, and maybe training rows."""
+    """Return True if tuning has already made the fits of the outer splits.
+
+    The tuning plan must begin with the same questions, and may also predict training rows.
+    """
     return tuning_plan.n_questions >= outer_plan.n_questions and outer_plan.asks_like(
         tuning_plan.select(np.arange(outer_plan.n_questions))
     )
 
 
 class _TimeLimitReached(BaseException):
-    """Exception that is raised when the time is over; it is not a failure of a fit."""
+    """Exception that is raised when the time limit is reached; it is not a failure of a fit."""
 
 
 class _TimedRating:
-    """Rating of candidates one after the other, or a few at once if that is fast."""
+    """Rating of candidates one after the other, or of several together if they are fast."""
 
     def __init__(
         self,
@@ -200,7 +208,10 @@ class _TimedRating:
         return self._make_result()
 
     def _rate_next_batch(self, n_candidates: int) -> None:
-        """Rate the next `n_candidates` candidates; they count once their last fit is made."""
+        """Rate the next `n_candidates` candidates.
+
+        They count as rated only after the last of their fits.
+        """
         batch_family = self._select_candidates(self.n_tried, self.n_tried + n_candidates)
         answers_by_pass, seconds_by_pass = [], []
         for current_pass in self.passes:
@@ -226,7 +237,10 @@ class _TimedRating:
         return None if self.stored is None else self.stored.fit_store
 
     def _select_candidates(self, first_candidate: int, end_candidate: int) -> Family:
-        """Return a family of some candidates; a store keeps their fits under the whole grid."""
+        """Return a family that contains only some of the candidates.
+
+        A store keeps their fits under the key of the whole grid.
+        """
         whole_family, candidate_slice = self.problem.family, slice(first_candidate, end_candidate)
         family = Family(whole_family.estimator, whole_family.candidates[candidate_slice])
         if self.stored is not None:
@@ -234,7 +248,10 @@ class _TimedRating:
         return family
 
     def _wrap_listener(self, listener: Listener | None) -> Listener:
-        """Return a listener that passes progress on; at the limit it raises _TimeLimitReached."""
+        """Return a progress listener that raises _TimeLimitReached at the time limit.
+
+        Before the limit it passes the progress on to `listener`.
+        """
 
         def watch(progress: Progress) -> None:
             self.n_fits = progress.done
@@ -246,7 +263,10 @@ class _TimedRating:
         return watch
 
     def _seconds_left(self) -> float:
-        """Return the seconds until the fits that follow the choice of a candidate must begin."""
+        """Return the seconds left for rating candidates.
+
+        Then the fits that follow the choice of a candidate must begin.
+        """
         seconds_left = self.started + self.seconds_limit - self.clock()
         if not self.n_tried:
             return seconds_left
@@ -262,6 +282,8 @@ class _TimedRating:
 
     def _batch_size(self) -> int:
         """Return how many candidates to rate next, so that they take a small part of the time left.
+
+        These candidates are rated together.
 
         The number is small at the beginning. With a store it is 1, because stored fits say nothing
         about the speed of missing ones.

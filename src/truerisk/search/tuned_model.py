@@ -22,7 +22,10 @@ PredictMethod = TypeVar("PredictMethod", bound=Callable[..., Any])
 
 
 def _available_if_best_has(method: PredictMethod) -> PredictMethod:
-    """Make a method available only if the tuned (before fitting, the untuned) estimator has it."""
+    """Make a method available only if the estimator has a method of this name.
+
+    The estimator is the tuned one, and before fitting the untuned one.
+    """
 
     def check(search: TunedModel) -> bool:
         if "loss_" in vars(search):
@@ -34,7 +37,7 @@ def _available_if_best_has(method: PredictMethod) -> PredictMethod:
 
 
 class TunedModel:
-    """Mixin with the methods of `best_estimator_`, as far as the estimator has them."""
+    """Mixin that offers those prediction methods that `best_estimator_` has."""
 
     estimator: Any
     scoring: Any
@@ -76,7 +79,7 @@ class TunedModel:
             raise AttributeError(f"{type(self).__name__} has no n_features_in_: {error}") from error
 
     def _drop_row_columns(self, X: Any) -> Any:
-        """Return X without the columns that were named in `fit`, such as the groups."""
+        """Return X without the columns that `fit` used as attributes of rows, such as groups."""
         return without_columns(X, vars(self).get("row_columns_", ()))
 
     @_available_if_best_has
@@ -256,11 +259,12 @@ class TunedModel:
         model, X = self._get_tuned_model(), self._drop_row_columns(X)
         if self.scoring is None:
             return float(model.score(X, y))
-        # The scorers of a given search compute only its own scores.
+        # The scorers of a wrapped search compute only its own scores, so the loss is used here.
         if "search_" in vars(self):
             return LossScorer(self.loss_, getattr(model, "classes_", None))(model, X, y)
         scorer = self.scorer_
-        if isinstance(scorer, dict):  # Of several scores, the one that chose the setting is used.
+        # If there are several scores, use the one that chose the setting.
+        if isinstance(scorer, dict):
             if callable(self.refit):
                 raise MissingResult(
                     "a function chose the setting by several scores, and none of them is the "
@@ -294,7 +298,9 @@ Result = TypeVar("Result")
 
 
 class MissingAttribute(Generic[Result]):
-    """Placeholder for a result that `fit` may omit; reading it raises an error with the reason.
+    """Placeholder for a result that `fit` may omit; reading the result raises an error.
+
+    The message of the error gives the reason.
 
     An instance that has the result hides the placeholder, which has no `__set__`. A result with
     `needs_grid` does not exist if a search was given in place of a model and a grid.

@@ -7,6 +7,6 @@ from truerisk.selection.rules import Minimum, OneStandardError, as_rule, names, 
 
 __all__ = ["Minimum", "OneStandardError", "as_rule", "names", "registry"]
 
-# A type checker would otherwise accept every name as an attribute of this module.
+# Hide `__getattr__` from type checkers. They would accept any name as a module attribute.
 if not TYPE_CHECKING:
     __getattr__, __dir__ = lazy_attributes("truerisk.selection", __all__)

@@ -29,7 +29,10 @@ registry = Registry(
 
 
 def find_smallest_risk(values: np.ndarray) -> float:
-    """Return the smallest risk, ignoring NaN (a fit failed); raise Refusal if all are NaN."""
+    """Return the smallest risk among the candidates without a failed fit, whose risk is NaN.
+
+    Refusal is raised if all risks are NaN.
+    """
     if np.isnan(values).all():
         raise Refusal("every candidate has a failed fit: there is nothing to choose from.")
     return float(np.nanmin(values))
@@ -66,7 +69,7 @@ class Minimum(Rule):
 
 @frozen
 class OneStandardError(Rule):
-    """Rule that chooses the simplest candidate with risk ≤ smallest risk + its standard error.
+    """Rule that chooses the simplest candidate within one standard error of the smallest risk.
 
     The grid lists settings from simple to complex (`simplest="first"`, the default) or from complex
     to simple (`"last"`). If the rule is given by its name `1-se`, `find_simplest_end` decides which

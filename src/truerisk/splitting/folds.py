@@ -15,8 +15,8 @@ def fold_numbers(
 ) -> list[np.ndarray]:
     """Return the fold numbers of every repetition: those that the user gave, or random ones."""
     if given_folds is not None:
-        # The user gives fold numbers for all rows, with shape `(n,)` or `(repeats, n)`.
-        # The data of this call may be a subset of all rows.
+        # The user gives fold numbers for all rows, in an array of shape `(n,)` or `(repeats, n)`.
+        # `data` may hold only a subset of these rows.
         fold_labels = np.atleast_2d(np.asarray(given_folds))
         if data.row_ids is not None and fold_labels.shape[1] > data.row_ids.max():
             fold_labels = fold_labels[:, data.row_ids]
@@ -48,7 +48,7 @@ def draw_folds(
             f"{k} folds need at least {k} rows, and these are {data.n_rows} "
             f"(n_samples={data.n_rows}): use fewer folds."
         )
-    # Warn once for all rows, and not again for each subset of the rows.
+    # Warn only if all rows are split, and not again when a subset of the rows is split.
     if strata is data.codes is not None and data.row_ids is None:
         class_counts = data.class_sizes
         rarest_class = int(class_counts.argmin())
@@ -83,7 +83,10 @@ def shuffle_by_class(strata: np.ndarray, rng: np.random.Generator) -> np.ndarray
 def _draw_group_folds(
     groups: np.ndarray, class_codes: np.ndarray, k: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Assign groups to folds, largest first, each to the fold where it worsens balance least."""
+    """Assign groups to folds so that the folds are balanced.
+
+    The largest group comes first, and each group goes to the fold whose balance it worsens least.
+    """
     group_names, group_index = np.unique(groups, return_inverse=True)
     if k > len(group_names):
         raise BadData(

@@ -19,7 +19,7 @@ from truerisk.splitting.folds import draw_folds
 
 
 def resolve_cell_side(data: Data, cell_size: float | None) -> float:
-    """Return the side of the grid cells: `cell_size`, or by default that of about 25 squares.
+    """Return the side length of the square cells of a spatial grid: `cell_size` or a default.
 
     About 25 squares of this side cover the bounding box of all rows.
     """
@@ -32,14 +32,18 @@ def resolve_cell_side(data: Data, cell_size: float | None) -> float:
 
 
 def spatial_blocks(data: Data, size: float | None) -> np.ndarray:
-    """Return each row's spatial block: its label or its grid cell, joined by groups."""
+    """Return the spatial block of each row.
+
+    It is the block label of the row or its grid cell. Blocks that share a group are joined.
+    """
     if data.block is not None and data.places is None:
         if size is not None:
             raise BadArgument(
                 f"size={size} is the side of cells, and {mention('block')} holds labels, which "
                 "have none: leave size out, or give coordinates."
             )
-        assert data.groups is not None  # `Data` copies block labels to the groups.
+        # The groups exist, because `Data` copies block labels to the groups.
+        assert data.groups is not None
         return data.groups
     coordinates, cell_side = _row_coordinates(data), resolve_cell_side(data, size)
     cell_numbers = grid_cells(coordinates, cell_side)
@@ -75,7 +79,10 @@ def draw_block_folds(
 
 
 def rows_within_radius(data: Data, rows: np.ndarray, radius: float) -> np.ndarray:
-    """Return the rows outside a set that lie within `radius` of a row of the set, ascending."""
+    """Return the rows near a set of rows: those outside it within `radius` of one of its rows.
+
+    The row numbers are ascending.
+    """
     from scipy.spatial import cKDTree
 
     coordinates = _row_coordinates(data)
@@ -87,7 +94,7 @@ def rows_within_radius(data: Data, rows: np.ndarray, radius: float) -> np.ndarra
 
 
 def _row_coordinates(data: Data) -> np.ndarray:
-    """Return the coordinates of the rows, or raise an error that says why there are none."""
+    """Return the coordinates of the rows, or raise an error that says why they have none."""
     if data.places is not None:
         return data.places
     if data.block is None:

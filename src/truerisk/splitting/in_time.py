@@ -20,7 +20,7 @@ def get_row_times(data: Data) -> np.ndarray:
 
 
 def forward_splits(data: Data, k: int, gap: Any, window: Any, horizon: Any) -> list[Split]:
-    """Return K splits in order of time, each training set ending `gap` before its test set.
+    """Return K splits in order of time; each training set ends `gap` before its test set begins.
 
     Without a `horizon` each test set has n // (K + 1) rows and the last test set ends with the last
     row, as in scikit-learn's TimeSeriesSplit. With a `horizon` the test sets are periods of that
@@ -105,7 +105,7 @@ def _test_start_times(row_times: np.ndarray, k: int, horizon: Any) -> np.ndarray
 
 
 def _check_distinct(start_times: np.ndarray, row_times: np.ndarray, k: int) -> np.ndarray:
-    """Return the start times of the test sets if they differ, and raise an error otherwise.
+    """Return the start times of the test sets; raise an error if two of them are equal.
 
     Rows with the same time must be in the same test set.
     """

@@ -29,7 +29,7 @@ def draw_held_out(
         rng.permutation(data.n_rows) if strata is None else shuffle_by_class(strata, rng)
     )
     n_held_out = min(max(round(data.n_rows * held_out_share), 1), data.n_rows - 1)
-    # The offset of the steps is random.
+    # Rows are held out at equal steps, which begin at a random offset.
     # With a fixed offset, rounding would always favour the last class over the first class.
     cumulative_counts = np.floor(
         np.arange(data.n_rows + 1) * n_held_out / data.n_rows + rng.random()
@@ -40,7 +40,7 @@ def draw_held_out(
 def _draw_held_out_groups(
     groups: np.ndarray, held_out_share: float, rng: np.random.Generator
 ) -> np.ndarray:
-    """Draw random groups whose number of rows is as near to the share as possible."""
+    """Draw random groups whose share of all rows is as near to the requested share as possible."""
     group_names, group_index, group_sizes = np.unique(
         groups, return_inverse=True, return_counts=True
     )
@@ -68,7 +68,8 @@ def draw_samples(
     unit_of_row = np.arange(n_rows) if data.groups is None else _encode_groups(data.groups)
     n_units = int(unit_of_row.max()) + 1
     if stratify and data.codes is not None:
-        # Whole groups are drawn within a class, so the rows of a group must be of one class.
+        # Whole groups are drawn from those of each class.
+        # A group must therefore not have rows of two classes.
         class_of_unit = np.zeros(n_units, dtype=np.int64)
         class_of_unit[unit_of_row] = data.class_codes
         mixed_units = np.unique(unit_of_row[class_of_unit[unit_of_row] != data.class_codes])
@@ -90,7 +91,7 @@ def draw_samples(
         draw_counts += _count_draws(drawn_units, n_units)
     if data.groups is not None:
         draw_counts = draw_counts[:, unit_of_row]
-    # Warn once for all rows, and not again for each subset of the rows.
+    # Warn only if samples of all rows are drawn, and not again for subsets of the rows.
     if data.codes is not None and data.row_ids is None:
         class_counts = (
             draw_counts

@@ -32,13 +32,15 @@ from truerisk.core.frozen import frozen
 N_ALWAYS_USED_LAGS = (
     5  # The first N_ALWAYS_USED_LAGS lags are used even if their correlations are not significant.
 )
-N_ADDED_STD_ERRORS = 1.0  # N_ADDED_STD_ERRORS standard errors are added to each autocorrelation.
-# ω is multiplied by PERSISTENCE_FACTOR, since it is imprecise if large values persist.
+# Number of standard errors that are added to each autocorrelation for an upper bound.
+N_ADDED_STD_ERRORS = 1.0
+# The persistence ω is multiplied by this, because ω is imprecise if large values persist.
 PERSISTENCE_FACTOR = 6.0
-# An independent series has SIGNIFICANT_LAGS_BY_CHANCE significant lags on average.
+# Average number of lags that are significant by chance if the series is independent.
 SIGNIFICANT_LAGS_BY_CHANCE = 0.05
 MAX_SEASON_RATIO = (
-    1.5  # Seasons longer than MAX_SEASON_RATIO times the most significant season are ignored.
+    # Seasons are ignored if they exceed this multiple of the length of the most significant one.
+    1.5
 )
 LAG_DIVISOR = 4  # Lags up to the length of the series divided by LAG_DIVISOR are examined.
 MAX_SEASONS = 3  # At most MAX_SEASONS seasons are used, the most persistent seasons first.
@@ -48,14 +50,20 @@ MAX_AUTOCORRELATION = 0.999  # Autocorrelations are limited to the maximum MAX_A
 
 @frozen
 class SerialDependence:
-    """Upper bound on the persistence ω of a series, and lag and autocorrelation of its seasons."""
+    """Upper bound on the serial dependence of a time series.
+
+    It holds the persistence ω, and for each season its lag and autocorrelation.
+    """
 
     persistence: float
     seasons: tuple[tuple[int, float], ...] = ()
 
     @property
     def memory_length(self) -> float:
-        """Number of steps after which a value has no more effect: the largest √ω."""
+        """Number of time steps after which a value of the series has no more effect.
+
+        It is the largest √ω, where ω is the persistence of the series or of a season.
+        """
         season_lengths = (
             lag * np.sqrt(autocorrelation) / (1 - autocorrelation)
             for lag, autocorrelation in self.seasons
@@ -63,7 +71,10 @@ class SerialDependence:
         return float(max(np.sqrt(self.persistence), *season_lengths, 0.0))
 
     def compute_spectra(self, frequencies: np.ndarray) -> np.ndarray:
-        """Return spectra of the persistent component and each season, relative to frequency 0."""
+        """Return the spectra of the persistent component and of each season.
+
+        They are divided by their values at frequency 0.
+        """
         spectrum_rows = [1 / (1 + self.persistence * frequencies**2)]
         for lag, autocorrelation in self.seasons:
             spectrum_rows.append(
@@ -136,7 +147,10 @@ def _is_significant(
 
 
 def _upper_bounds(autocorrelations: np.ndarray, n_values: int) -> np.ndarray:
-    """Return upper bounds on autocorrelations: bias-corrected, plus a standard error."""
+    """Return upper bounds on autocorrelations.
+
+    A bound is the bias-corrected autocorrelation plus a standard error.
+    """
     std_errors = np.sqrt((1 - autocorrelations**2).clip(0) / n_values)
     upper_bounds: np.ndarray = (
         autocorrelations
@@ -158,7 +172,8 @@ def _autocorrelations(series: np.ndarray, n_lags: int) -> np.ndarray:
 
 
 MIN_TIMES = 100
-# A memory longer than MAX_MEMORY_RATIO times the series cannot be distinguished from a drift.
+# Maximum memory of a series, as a multiple of its length.
+# A longer memory cannot be distinguished from a drift.
 MAX_MEMORY_RATIO = 2.5
 MAX_COSINES = 100
 N_TRIED_FACTORS = 64  # N_TRIED_FACTORS factors are tried to choose the number of cosines.
@@ -220,12 +235,12 @@ def long_run_std_error(series: np.ndarray) -> LongRunStdError | None:
 
 
 def _choose_n_cosines(spectra: np.ndarray) -> int:
-    """Return the number of cosines that gives independent values the shortest 95 % interval."""
+    """Return the number of cosines at which the 95 % interval of independent values is shortest."""
     from scipy.special import stdtrit
 
     alpha, cosine_counts = 0.05, np.arange(1, spectra.shape[1] + 1)
-    # For a flat spectrum the factor is a t quantile.
-    # Here its square is divided by the number of cosines.
+    # If the spectrum is flat, the critical value is a t quantile.
+    # The factors are squared t quantiles divided by the number of cosines.
     flat_spectrum_factors = stdtrit(cosine_counts, 1 - alpha / 2) ** 2 / cosine_counts
     squared_factors = np.geomspace(
         flat_spectrum_factors[-1], flat_spectrum_factors[1] / spectra.min(), N_TRIED_FACTORS
@@ -256,7 +271,7 @@ def _factor_at_error_rate(
 _QUADRATURE_NODES, _QUADRATURE_WEIGHTS = np.polynomial.legendre.leggauss(24)
 _SQUARED_SINES = (
     np.sin((_QUADRATURE_NODES + 1) * np.pi / 4) ** 2
-)  # Values of sin² t at nodes t from 0 to π/2.
+)  # Values of sin² t at the quadrature nodes t between 0 and π/2.
 
 
 def exceedance_probability(weights: np.ndarray) -> np.ndarray:
@@ -280,7 +295,7 @@ def _tail_probabilities(log_sums: np.ndarray) -> np.ndarray:
 
 
 def exceedance_by_n_weights(weights: np.ndarray) -> np.ndarray:
-    """Return `exceedance_probability` for the first weight, the first two weights, and so on."""
+    """Return `exceedance_probability` of the first weight, of the first two weights, and so on."""
     return _tail_probabilities(np.cumsum(np.log1p(weights[..., None] / _SQUARED_SINES), axis=-2))
 
 
@@ -291,7 +306,8 @@ def find_smallest_factor(error_rates: Callable[[float], np.ndarray], alpha: floa
     def log_excess(log_factor: float) -> float:
         return float(np.log(error_rates(exp(log_factor)).max() / alpha))
 
-    upper_log_factor = 1.0  # The search starts near the root, since far above it rounding matters.
+    # Start the search near the root, because rounding errors matter far above the root.
+    upper_log_factor = 1.0
     while log_excess(upper_log_factor) > 0:
         upper_log_factor += 1
     return exp(brentq(log_excess, -5, upper_log_factor, xtol=1e-9))

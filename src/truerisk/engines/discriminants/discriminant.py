@@ -125,7 +125,7 @@ class LinearDiscriminants(OnePass):
         loo_fits = LeaveOneOutFits.from_plan(task.plan)
         is_pending[loo_fits.fits] = False
         is_computed |= predict_samples(task, X, is_pending)
-        if task.X is None:  # X is shared, so that the remaining fits need no scaler of their own.
+        if task.X is None:  # With a shared X, the remaining fits need no scaler of their own.
             for fit in np.flatnonzero(is_pending & ~is_computed):
                 self.answer_fit(replace(task, X=X), int(fit))
             is_computed |= is_pending
@@ -176,9 +176,10 @@ class LinearDiscriminants(OnePass):
 
 @frozen(eq=False)
 class _LinearFit:
-    """Linear discriminants of one training set: slopes without shrinkage, and the shrunk fit.
+    """Linear discriminants of one training set, for candidates with and without shrinkage.
 
-    Candidates whose slopes or shrunk fit are None are left to scikit-learn's estimator.
+    The fields hold the slopes without shrinkage and the fit with shrinkage. Candidates whose slopes
+    or shrunk fit are None are left to scikit-learn's estimator.
     """
 
     rule: DiscriminantRule
@@ -214,7 +215,10 @@ class _LinearFit:
         return cls(rule, classes, shrinkages, unshrunk_slopes, shrunk_fit)
 
     def scores(self, rows: np.ndarray, request: Request) -> tuple[np.ndarray, np.ndarray]:
-        """Return scores `(candidate, row, class)` and a mask of candidates left to scikit-learn."""
+        """Return scores `(candidate, row, class)` and a mask of candidates that rounding affects.
+
+        scikit-learn will fit the candidates in the mask.
+        """
         scores = np.zeros((len(self.shrinkages), len(rows), len(self.classes.present_classes)))
         is_unresolved = np.zeros(len(self.shrinkages), dtype=bool)
         for candidate_index, shrinkage in enumerate(self.shrinkages):
@@ -240,7 +244,7 @@ def _store_left_out_predictions(
     discriminants_without_row: DiscriminantsWithoutRow,
     class_index: int,
 ) -> np.ndarray:
-    """Store one candidate's predictions for left-out rows; return a mask of the failed fits."""
+    """Store one candidate's predictions for left-out rows; return a mask of fits without them."""
     is_left_to_fit = np.zeros(task.plan.n_fits, dtype=bool)
     if not len(requested_fits.fits):
         return is_left_to_fit
@@ -311,7 +315,7 @@ class ShrunkFit:
         rule: DiscriminantRule,
         least_shrinkage: float,
     ) -> ShrunkFit:
-        """Decompose the scatter matrix of the training rows, which X holds unrotated."""
+        """Decompose the scatter matrix of the training rows, which X holds without rotation."""
         scatter_rows, scatter_factor = classes.scatter_rows(rule.scatter_factors(classes.sizes))
         p = X.shape[1]
         least_added_variance = (
@@ -329,7 +333,7 @@ class ShrunkFit:
     def scores(
         self, test_rows: np.ndarray, shrinkage: float
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return scores of test rows, and a bound on scikit-learn's rounding error of each score.
+        """Return scores of test rows, and a bound on scikit-learn's rounding error for each score.
 
         The bound is the formula in the module's docstring; 0 means that no score changes. The
         result is None if the scores would have too few correct digits.
@@ -349,7 +353,7 @@ class ShrunkFit:
         ):
             return scores, np.zeros(len(test_rows))
         solution_for_rows = self._solve_shrunk_system(rows - rotation_centre, shrinkage)
-        # The system was solved for the class means, so that it can be solved for the rows as well.
+        # The system has a solution for the class means, so that it has one for the rows, too.
         assert solution_for_rows is not None
         added_variance = shrinkage * self.spectrum.trace / self.spectrum.n_features
         largest_eigenvalue = (1 - shrinkage) * self.spectrum.values.max() + added_variance
@@ -374,7 +378,7 @@ class ShrunkFit:
 def is_changed_by_rounding(
     scores: np.ndarray, rounding_bounds: np.ndarray, n_features: int, request: Request
 ) -> np.ndarray:
-    """Return a mask of rows for which rounding may change scikit-learn's label or score."""
+    """Return True for rows whose label or score in scikit-learn may be changed by rounding."""
     two_best_scores = np.partition(scores, -2, axis=-1)[..., -2:]
     margin = two_best_scores[..., 1] - two_best_scores[..., 0]
     if request.response == "label":

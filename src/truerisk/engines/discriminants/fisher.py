@@ -32,7 +32,7 @@ from truerisk.kernels.spectral import EPS
 from truerisk.models.fisher_classifier import THRESHOLD_RULES, signed_indicators
 from truerisk.plan.plan import Plan
 
-# Minimum of 1 − leverage. At 0 the fit without the row is not unique.
+# Smallest accepted value of 1 − leverage; at 0 the fit without the row is not unique.
 MIN_ONE_MINUS_LEVERAGE = 1e-5
 # In the fit on all rows, singular values must exceed MIN_RATIO_TO_CUTOFF times NumPy's cut-off.
 # Removing one row multiplies a singular value by √MIN_ONE_MINUS_LEVERAGE at worst.
@@ -120,10 +120,10 @@ class FisherDiscriminants(OnePass):
 
 
 def _keeps_all_singular_values(scatter_root: ScatterRoot, n_rows: int) -> bool:
-    """Return True if NumPy's least-squares solver would drop no small singular value of the table.
+    """Return True if NumPy's least-squares solver drops no singular value of the table.
 
-    The smallest singular value of the columns is at least 1/√trace, which bounds that of the scaled
-    columns, times the smallest scale.
+    It would drop a singular value that is too small. The smallest singular value of the columns is
+    at least 1/√trace, which bounds that of the scaled columns, times the smallest scale.
     """
     cutoff = (
         EPS
@@ -137,7 +137,7 @@ def _keeps_all_singular_values(scatter_root: ScatterRoot, n_rows: int) -> bool:
 
 
 def _class_scores(values: np.ndarray) -> np.ndarray:
-    """Convert regression values to one score per class; with two classes the first scores 0."""
+    """Convert regression values to one score per class; of two classes, the first has score 0."""
     if values.shape[1] > 1:
         return values
     return np.concatenate([np.zeros_like(values), values], axis=1)
@@ -145,7 +145,7 @@ def _class_scores(values: np.ndarray) -> np.ndarray:
 
 @frozen(eq=False)
 class _ClassCodeRegression:
-    """Least-squares regression of class codes on X, with the quantities to leave out a row."""
+    """Least-squares regression of class codes on X, which can also be computed without one row."""
 
     X: np.ndarray
     targets: np.ndarray
@@ -161,7 +161,7 @@ class _ClassCodeRegression:
     def from_rows(
         cls, X: np.ndarray, codes: np.ndarray, sample_weight: np.ndarray | None
     ) -> _ClassCodeRegression | None:
-        """Fit the class codes on X by least squares; return None if this is unreliable.
+        """Regress the class codes on X by least squares; return None if the result is unreliable.
 
         The result is None if the solution is not unique, if it has too few correct digits, or if
         there is one class only.
@@ -197,7 +197,7 @@ class _ClassCodeRegression:
         )
 
     def predict(self, rows: np.ndarray, threshold: str) -> np.ndarray:
-        """Return predicted regression values of rows, with the intercept that `threshold` sets."""
+        """Return the regression values of rows, with the intercept that belongs to `threshold`."""
         column_offset, target_offset = self.column_means, self.target_mean
         if threshold == "balanced":
             means, _ = self._class_means()
@@ -211,7 +211,7 @@ class _ClassCodeRegression:
     def predict_left_out_rows(
         self, rows: np.ndarray, threshold: str
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the value of each row by the fit without it, and a mask of reliable values."""
+        """Predict each row by the fit without it; return values and a mask of reliable values."""
         weights, class_index = self.weights[rows], self.class_of_row[rows]
         centred_rows = self.X[rows] - self.column_means
         whitened_rows = self.scatter_root.whiten(centred_rows)

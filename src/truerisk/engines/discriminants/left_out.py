@@ -41,12 +41,12 @@ from truerisk.engines.templates.task import Task
 from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
-# Minimum of 1 − leverage. At 0 the scatter without the row is singular.
+# Smallest accepted value of 1 − leverage; at 0 the scatter matrix without the row is singular.
 MIN_ONE_MINUS_LEVERAGE = 1e-5
 
 
 class DiscriminantsWithoutRow:
-    """Linear discriminants of a training set from which one row of a class is removed."""
+    """Linear discriminants of a training set after the removal of any one of its rows."""
 
     def __init__(self, classes: RowsByClass, rule: DiscriminantRule) -> None:
         self.classes, self.rule = classes, rule
@@ -56,7 +56,7 @@ class DiscriminantsWithoutRow:
     def scores(
         self, rows: np.ndarray, class_index: int, shrinkage: float
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return each row's class scores by the fit without that row, and a mask of reliable rows.
+        """Return the class scores of each row by the fit without it, and a mask of reliable rows.
 
         All rows belong to one class. The result is None if the scatter matrix has no inverse for
         any left-out row.
@@ -107,7 +107,7 @@ class DiscriminantsWithoutRow:
         return class_sizes
 
     def removed_row_factor(self, class_index: int) -> float:
-        """Return γ, the factor by which the product d d' of a removed row is subtracted from A."""
+        """Return the factor γ in A − γ d d', the scatter matrix after removing a centred row d."""
         class_size = self.classes.sizes[class_index]
         return float(
             self.rule.scatter_factors(self.remaining_class_sizes(class_index))[class_index]
@@ -127,13 +127,16 @@ class DiscriminantsWithoutRow:
         return self._spectra[cache_key]
 
     def _mean_differences(self, class_index: int) -> np.ndarray:
-        """Return the difference between the mean of one class and the mean of each class."""
+        """Return the mean of one class minus the mean of each class, as one row per class."""
         return self.classes.means[class_index] - self.classes.means
 
     def _unshrunk_products(
         self, centred_rows: np.ndarray, class_index: int
     ) -> _InnerProducts | None:
-        """Compute products of rows and class means without shrinkage, from the scatter's root."""
+        """Compute the inner products of rows and class means from the root of the scatter.
+
+        These are the products without shrinkage.
+        """
         cache_key = class_index if self.rule.weighs_classes else 0
         if cache_key not in self._roots:
             has_flat_columns = self.classes.has_flat_columns
@@ -185,7 +188,10 @@ class DiscriminantsWithoutRow:
     def _shrunk_products(
         self, centred_rows: np.ndarray, class_index: int, shrinkage: float
     ) -> _InnerProducts:
-        """Compute products of rows and class means with shrinkage, from the scatter's spectrum."""
+        """Compute the inner products of rows and class means from the spectrum of the scatter.
+
+        These are the products with shrinkage.
+        """
         spectrum, removed_row_factor, mean_differences = (
             self._spectrum(class_index),
             self.removed_row_factor(class_index),
@@ -206,8 +212,8 @@ class DiscriminantsWithoutRow:
                 weighted_rows @ rotated_differences.T,
                 inverse_eigenvalues @ (rotated_differences**2).T,
             )
-            # The differences of class means may leave the span of the eigenvectors.
-            # A centred row d lies within this span and needs no such term.
+            # A difference of class means may have a part outside the span of the eigenvectors.
+            # A centred row lies within this span, so that its products need no such term.
             if spectrum.has_null_space:
                 squared_mean_distances += (
                     (mean_differences**2).sum(axis=1) - (rotated_differences**2).sum(axis=1)
@@ -223,7 +229,8 @@ class DiscriminantsWithoutRow:
         solution_for_means = solve_shrunk_system(
             spectrum, self.classes.means, shrinkage, max_abs_value
         )
-        # Fits without one row resemble the fit on all rows, whose rounding error is assessed here.
+        # Rounding errors are assessed in the fit on all rows, which the fits without a row
+        # resemble.
         is_reliable &= solution_for_means is not None and bool(
             self.rule.has_small_rounding_error(
                 solution_for_means[1], max_abs_value, solution_for_means[0]
@@ -240,7 +247,7 @@ class DiscriminantsWithoutRow:
     def _keeps_mean_directions(
         self, row_products: _InnerProducts, difference_products: np.ndarray, class_index: int
     ) -> np.ndarray:
-        """Return a mask of rows whose removal leaves class means that differ in all directions.
+        """Return True for rows without which the class means still differ in every direction.
 
         scikit-learn's SVD solver drops directions in which the class means hardly differ. Rows
         after whose removal it would drop one are False.
@@ -252,7 +259,7 @@ class DiscriminantsWithoutRow:
         products = difference_products + row_products.removed_row_factor * (
             cross_products[:, :, None] * cross_products[:, None, :] / one_minus_leverage[:, None]
         )
-        # Removing a row d moves the mean of its own class by −d divided by this size.
+        # Without row d, the mean of its class moves by −d divided by the remaining class size.
         remaining_size = self.classes.sizes[class_index] - 1
         products[:, class_index, :] = products[:, :, class_index] = cross_products / (
             remaining_size * one_minus_leverage
@@ -268,7 +275,7 @@ class DiscriminantsWithoutRow:
 
 @frozen(eq=False)
 class _InnerProducts:
-    """Inner products, in the metric A⁻¹ of the scatter, of every left-out row and the class means.
+    """Inner products of left-out rows and class means, in the metric A⁻¹ (A: scatter matrix).
 
     With the symbols of the module's docstring and δ_k = m_c − m_k, `squared_lengths` is t,
     `row_mean_products` holds d'A⁻¹δ_k, `squared_mean_distances` holds δ_k'A⁻¹δ_k, and
@@ -304,7 +311,7 @@ class _InnerProducts:
         return distances
 
     def has_distinct_means(self, class_index: int, class_size: float) -> np.ndarray:
-        """Return a mask of rows after whose removal their class mean differs from another one.
+        """Return True for rows without which their class mean still differs from another mean.
 
         Without the row the mean of its class moves by −d/(n_c − 1).
         """
@@ -326,14 +333,14 @@ NO_FIT = -1
 
 @frozen(eq=False)
 class LeaveOneOutFits:
-    """Leave-one-out fits of a plan: the fit `fits[j]` is trained on all rows except `rows[j]`."""
+    """Fits that leave out one row: fit number `fits[j]` is trained on all rows except `rows[j]`."""
 
     fits: np.ndarray
     rows: np.ndarray
 
     @classmethod
     def from_plan(cls, plan: Plan) -> LeaveOneOutFits:
-        """Find the leave-one-out fits of a plan, except fits in which a label is replaced."""
+        """Find the fits of a plan that leave out one row and change no label."""
         is_single, left_out_rows = find_single_row_fits(plan)
         if (flipped_labels := Flips.from_holder(plan)) is not None:
             is_single[flipped_labels.fit] = False
@@ -345,7 +352,7 @@ class LeaveOneOutFits:
         return LeaveOneOutFits(self.fits[selection], self.rows[selection])
 
     def needs_candidate(self, task: Task, candidate_index: int) -> np.ndarray:
-        """Return a mask of the fits that must predict with this candidate of the group."""
+        """Return True for the fits in which this candidate must predict."""
         return task.asks(self.fits, candidate_index)
 
     def store_predictions(

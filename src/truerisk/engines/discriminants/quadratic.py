@@ -42,7 +42,7 @@ from truerisk.engines.templates.one_pass import OnePass
 from truerisk.engines.templates.task import Shown, Task
 from truerisk.plan.plan import Plan
 
-# Minimum of 1 − leverage. At 0 the scatter without the row is singular.
+# Smallest accepted value of 1 − leverage; at 0 the scatter matrix without the row is singular.
 MIN_ONE_MINUS_LEVERAGE = 1e-5
 
 
@@ -162,7 +162,7 @@ class QuadraticDiscriminants(OnePass):
 
 
 def _class_distributions(classes: RowsByClass, group: Group) -> list[ClassDistribution] | None:
-    """Return each class's normal distribution for every candidate, or None if one is singular."""
+    """Return the normal distribution of each class; None if one is singular for a candidate."""
     if len(classes.present_classes) < 2:
         return None
     reg_params = group.values("reg_param").astype(np.float64)
@@ -185,7 +185,7 @@ def _class_distributions(classes: RowsByClass, group: Group) -> list[ClassDistri
 def _scores_without_each_row(
     classes: RowsByClass, class_distributions: list[ClassDistribution], setting: Mapping[str, Any]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each row's class scores by the fits without it, and a mask of reliable scores.
+    """Return the class scores of each row by the fits without it, and a mask of reliable scores.
 
     The rows are in the order of `classes.centred_table`.
     """
@@ -224,7 +224,7 @@ def _scores_without_each_row(
 def _log_densities_without_row(
     smaller_distribution: ClassDistribution, squared_coordinates: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return log densities of rows, each removed from its class, and a mask of reliable rows."""
+    """Return each row's log density in its class without the row, and a mask of reliable rows."""
     size_ratio = (smaller_distribution.class_size + 1) / smaller_distribution.class_size
     distances = smaller_distribution.distances(squared_coordinates)
     one_minus_leverage = (
@@ -271,19 +271,20 @@ def _setting_refusal(setting: Mapping[str, Any]) -> str | None:
 RANK_SAFETY_FACTOR = 1 + 1e-6
 # The divisor of a scatter is the number of rows minus DIVISOR_REDUCTION.
 DIVISOR_REDUCTION = {"n": 0, "n-1": 1}
-# Smallest accepted ratio of the scales of the smallest and the largest column.
+# Smallest accepted scale of a column, as a share of the largest column's scale.
 MIN_COLUMN_SCALE_RATIO = 1e-11
-# Eigenvalues below this share of the largest eigenvalue are rounding errors.
+# An eigenvalue below this share of the largest eigenvalue is nothing but rounding error.
 LEAST_EIGENVALUE_RATIO = 1e-13
 
 
 @frozen(eq=False)
 class ClassDistribution:
-    """Normal distribution of one class, for every regularization parameter in `reg_params`.
+    """Normal distribution of one class, whose covariance depends on a regularization parameter.
 
-    Row j of `inverse_variances` has the inverse variances for `reg_params[j]`. `eigenvalues` are
-    those of the scatter matrix, and `axes` its eigenvectors. If `axes` is a Cholesky root instead,
-    which whitens the scatter, all eigenvalues are 1 and `reg_params` is 0.
+    It is stored for every parameter in `reg_params`. Row j of `inverse_variances` has the inverse
+    variances for `reg_params[j]`. `eigenvalues` are those of the scatter matrix, and `axes` its
+    eigenvectors. If `axes` is a Cholesky root instead, which whitens the scatter, all eigenvalues
+    are 1 and `reg_params` is 0.
     """
 
     mean: np.ndarray
@@ -304,7 +305,7 @@ class ClassDistribution:
         return scatter_divisor(self.setting, self.class_size)
 
     def with_class_size(self, class_size: float) -> ClassDistribution | None:
-        """Return the same distribution for another number of rows, or None if they are too few."""
+        """Return the distribution with another number of rows, or None if these are too few."""
         if class_size <= len(self.mean):
             return None
         return ClassDistribution(
@@ -320,7 +321,7 @@ class ClassDistribution:
     def log_determinants(self) -> np.ndarray:
         """Logarithm of the determinant of the covariance, for each regularization parameter."""
         log_inverse_variances: np.ndarray = np.log(self.inverse_variances)
-        if isinstance(self.axes, ScatterRoot):  # With a root all inverse variances are equal.
+        if isinstance(self.axes, ScatterRoot):  # With a root, all inverse variances are equal.
             log_determinants: np.ndarray = self.axes.log_determinant - log_inverse_variances[
                 :, 0
             ] * len(self.mean)
@@ -330,7 +331,7 @@ class ClassDistribution:
 
     @cached_property
     def sklearn_eigenvalue_bound(self) -> np.ndarray:
-        """Lower bound on the eigenvalues of the covariance with scikit-learn's divisor."""
+        """Lower bound on the eigenvalues that the covariance has with scikit-learn's divisor."""
         sklearn_divisor = scatter_divisor({}, self.class_size)
         if isinstance(self.axes, ScatterRoot):
             lower_bounds: np.ndarray = np.array(
@@ -342,7 +343,7 @@ class ClassDistribution:
 
     @cached_property
     def has_full_rank(self) -> np.ndarray:
-        """Mask of the candidates whose covariance has full rank by scikit-learn's criterion."""
+        """Mask of the candidates for which scikit-learn regards the covariance as of full rank."""
         is_full_rank: np.ndarray = self.sklearn_eigenvalue_bound > self.tol * RANK_SAFETY_FACTOR
         if isinstance(self.axes, ScatterRoot) and not is_full_rank.all():
             sklearn_divisor = scatter_divisor({}, self.class_size)
@@ -351,9 +352,10 @@ class ClassDistribution:
         return is_full_rank
 
     def squared_coordinates(self, centred_rows: np.ndarray) -> np.ndarray:
-        """Return squared coordinates of centred rows in `axes`; for a Cholesky root only their sum.
+        """Return the squared coordinates of centred rows along `axes`.
 
-        The array of centred rows may be overwritten.
+        If `axes` is a Cholesky root, return only the sum of the squares of each row. The array of
+        centred rows may be overwritten.
         """
         if isinstance(self.axes, ScatterRoot):
             whitened_rows = self.axes.whiten(centred_rows, overwrite=True)
@@ -364,11 +366,17 @@ class ClassDistribution:
         return squared_coordinates
 
     def log_densities_from_squares(self, squared_coordinates: np.ndarray) -> np.ndarray:
-        """Return log densities of rows for every candidate, up to a constant all classes share."""
+        """Return the log density of each row for every candidate, without a constant.
+
+        The omitted constant is the same for all classes.
+        """
         return -(self.distances(squared_coordinates) + self.log_determinants[:, None]) / 2
 
     def distances(self, squares: np.ndarray) -> np.ndarray:
-        """Return squared Mahalanobis distances of rows by the covariance of every candidate."""
+        """Return each row's squared Mahalanobis distance from the mean, for every candidate.
+
+        The centred rows are given by the squares of their coordinates.
+        """
         weights = (
             self.inverse_variances[:, :1]
             if isinstance(self.axes, ScatterRoot)
@@ -406,7 +414,7 @@ def class_distribution_of_rows(
             ).any()
         ):
             return None
-        # An SVD of the rows would lose a column of such a small scale.
+        # An SVD of the rows would lose a column whose scale is so small relative to the others.
         if (
             scatter_root.column_scales.min()
             < MIN_COLUMN_SCALE_RATIO * scatter_root.column_scales.max()

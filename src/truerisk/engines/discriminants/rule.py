@@ -22,7 +22,7 @@ from truerisk.kernels.spectral import EPS
 from truerisk.plan.answers import class_code_dtype
 
 MAX_CONDITION_NUMBER = 1e8  # Largest accepted condition number of a shrunk scatter matrix.
-# A smaller share of the scatter between classes is nothing but rounding error.
+# A difference between class means that is a smaller share of their size is rounding error.
 MIN_SHARE_ABOVE_ROUNDING = 1e-12
 TOLERANCE_SAFETY_FACTOR = 1.001
 # MAX_ROUNDING_ERROR is the largest accepted bound on the rounding error of a score, relative to
@@ -45,7 +45,7 @@ class DiscriminantRule:
 
     @classmethod
     def from_settings(cls, settings: Sequence[Mapping[str, Any]]) -> DiscriminantRule:
-        """Combine hyperparameter settings that differ only in shrinkage and `tol` into one rule.
+        """Return one rule for hyperparameter settings that differ only in shrinkage and `tol`.
 
         The largest `tol` is used, since every smaller `tol` keeps the directions that it keeps.
         """
@@ -66,7 +66,7 @@ class DiscriminantRule:
 
     @property
     def weighs_classes(self) -> bool:
-        """True if priors given by the user weight the covariances of the classes."""
+        """True if the covariances of the classes are weighted by priors that the user gave."""
         return self.priors is not None and self.solver != "svd"
 
     def can_fit(self, class_sizes: np.ndarray, n_features: int) -> bool:
@@ -81,7 +81,7 @@ class DiscriminantRule:
         return self.n_components is None or self.n_components <= min(n_classes - 1, n_features)
 
     def has_covariances(self, class_sizes: np.ndarray) -> np.ndarray:
-        """Return True if each class has two rows or more, as scikit-learn's covariances need."""
+        """Return True if each class has two rows, the minimum for scikit-learn's covariances."""
         return np.asarray((class_sizes > 1).all(axis=-1) | (self.solver == "svd"))
 
     def has_distinct_means(self, means: np.ndarray) -> np.ndarray:
@@ -105,14 +105,17 @@ class DiscriminantRule:
         return np.log(class_sizes / class_sizes.sum(axis=-1, keepdims=True))
 
     def distance_factor(self, sizes: np.ndarray) -> Any:
-        """Return the factor by which squared distances are multiplied; 1 if the divisor is n."""
+        """Return the factor for squared distances that accounts for the divisor of the scatter.
+
+        It is 1 if the divisor is n.
+        """
         n_rows = sizes.sum(axis=-1)
         return (
             (n_rows - sizes.shape[-1]) / n_rows if self.divisor == "n-K" else np.ones_like(n_rows)
         )
 
     def scatter_factors(self, class_sizes: np.ndarray) -> np.ndarray:
-        """Return the factor with which each class's scatter enters the pooled scatter matrix."""
+        """Return for each class the factor of its scatter matrix in the pooled scatter matrix."""
         if self.priors is not None and self.weighs_classes:
             return self.priors / class_sizes
         return np.broadcast_to(1 / class_sizes.sum(axis=-1, keepdims=True), class_sizes.shape)
@@ -127,9 +130,10 @@ class DiscriminantRule:
         return np.asarray(least_eigenvalue > self.tol**2 * TOLERANCE_SAFETY_FACTOR)
 
     def keeps_all_directions(self, least_eigenvalue: Any, trace: Any) -> np.ndarray:
-        """Return True if the least-squares solver drops no direction of a scatter with this trace.
+        """Return True if the least-squares solver drops no direction of a scatter matrix.
 
-        The solver drops eigenvalues below EPS times the largest eigenvalue of the unscaled columns.
+        The matrix is given by its trace and a lower bound on its eigenvalues. The solver drops
+        eigenvalues below EPS times the largest eigenvalue of the unscaled columns.
         """
         if self.solver != "lsqr":
             return np.ones(np.shape(least_eigenvalue), dtype=bool)
@@ -153,10 +157,10 @@ class DiscriminantRule:
             )
 
     def unshrunk_slopes(self, classes: RowsByClass) -> np.ndarray | None:
-        """Return the inverse scatter times each centred class mean, without shrinkage.
+        """Return the product of the inverse scatter matrix and each centred class mean.
 
-        The result is None if scikit-learn would have to decide a rank, or if the result would have
-        too few correct digits.
+        These are the slopes without shrinkage. The result is None if scikit-learn would have to
+        decide a rank, or if the result would have too few correct digits.
         """
         if classes.has_flat_columns:
             return None
@@ -196,7 +200,10 @@ class DiscriminantRule:
         )
 
     def scores(self, classes: RowsByClass, slopes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return log(prior · density) of rows by class, up to a constant that all classes share."""
+        """Return the log of prior times density of each row in each class, without a constant.
+
+        The omitted constant is the same for all classes.
+        """
         overall_mean = classes.means.mean(axis=0)
         centred_means = classes.means - overall_mean
         linear_scores = (rows - overall_mean) @ slopes.T - np.einsum(
@@ -208,7 +215,7 @@ class DiscriminantRule:
 def solve_shrunk_system(
     spectrum: ScatterSpectrum, rows: np.ndarray, shrinkage: float, max_abs_value: float
 ) -> tuple[np.ndarray, float] | None:
-    """Return the inverse of a shrunk scatter matrix times each row, and its condition number.
+    """Multiply rows by the inverse of a shrunk scatter matrix; also return its condition number.
 
     The shrunk matrix is (1 − s) A + s tr(A)/p I, where A is the scatter matrix, s the shrinkage and
     p the number of columns. The result is None if it would have too few correct digits.
@@ -231,7 +238,7 @@ def solve_shrunk_system(
 def has_distinct_means_for_svd(
     mean_products: np.ndarray, class_priors: np.ndarray, tol: float
 ) -> np.ndarray:
-    """Return a mask of fits whose class means all differ enough for scikit-learn's SVD solver.
+    """Return True for fits whose class means differ in all directions by scikit-learn's SVD solver.
 
     This solver drops directions in which the class means hardly differ. `products[i]` holds the
     inner products of the class means (from any origin) in the metric of the scatter.
@@ -316,7 +323,7 @@ TIE_TOLERANCE = 1e-9
 def predictions_from_scores(
     scores: np.ndarray, present_classes: np.ndarray, request: Request, n_classes: int
 ) -> np.ndarray:
-    """Return the requested predictions from class scores, whose last axis has the present classes.
+    """Convert class scores to the requested predictions; the last axis holds the present classes.
 
     `present_classes` holds the codes of these classes in ascending order.
 
@@ -340,7 +347,7 @@ def predictions_from_scores(
 
 
 def has_tied_labels(scores: np.ndarray, request: Request) -> np.ndarray:
-    """Return a mask of rows whose two best class scores are equal up to rounding.
+    """Return True for rows whose two highest class scores are equal up to rounding.
 
     If no labels are requested, such ties do not matter and the mask is False everywhere.
     """

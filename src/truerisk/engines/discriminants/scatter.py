@@ -16,27 +16,29 @@ from scipy.linalg import blas, eigh, eigvalsh, lapack, svd
 
 from truerisk.core.frozen import frozen
 
-# A column is flat if its standard deviation is a smaller share of its largest absolute value.
-# Half of the digits of the centred cells of a flat column are rounding errors.
+# A column is flat if its standard deviation is below this share of its largest absolute value.
+# In a flat column, half of the digits of the centred cells are rounding errors.
 FLAT_COLUMN_RATIO = 1e-6
-# A product X'X of scaled columns does not resolve smaller eigenvalues, as shares of their mean.
+# Smallest eigenvalue, as a share of the mean one, that X'X of scaled columns determines.
 MIN_RESOLVED_EIGENVALUE = 1e-7
-# With this many cells, NumPy's loop over the cells outweighs the cost of the call.
+# From this number of cells on, a NumPy call takes longer for the cells than for the call itself.
 MIN_CELLS_PER_CALL = 8192
 # A mean counts as exact if its error is below MAX_ERROR_OF_MEAN times the column's spread.
 MAX_ERROR_OF_MEAN = 1e-13
-# Eigenvalues below MIN_EIGENVALUE_SHARE times the largest are not computed from X'X.
+# If eigenvalues are below MIN_EIGENVALUE_SHARE times the largest one, X'X is too imprecise for
+# them.
 MIN_EIGENVALUE_SHARE = 1e-5
 
 
 @frozen(eq=False)
 class RowsByClass:
-    """Training rows sorted by class, with the classes' codes, sizes (counting copies) and means.
+    """Training rows sorted by class, with the code, size and mean of each class.
 
-    `centred_table[t]` is row `row_order[t]` minus the mean of its class, and `row_counts[t]` is its
-    multiplicity (None: all are 1). The rows of class k are `centred_table[self.class_slice(k)]`, in
-    ascending order of the rows, and their squares in a column sum to `sums_of_squares[k]`.
-    `class_of_row[i]` is the index of row i's class in `present_classes`.
+    The sizes count every copy of a row. `centred_table[t]` is row `row_order[t]` minus the mean of
+    its class, and `row_counts[t]` is its multiplicity (None: all are 1). The rows of class k are
+    `centred_table[self.class_slice(k)]`, in ascending order of the rows, and their squares in a
+    column sum to `sums_of_squares[k]`. `class_of_row[i]` is the index of row i's class in
+    `present_classes`.
     """
 
     present_classes: np.ndarray
@@ -53,7 +55,10 @@ class RowsByClass:
     def from_rows(
         cls, X: np.ndarray, codes: np.ndarray, times: np.ndarray | None = None
     ) -> RowsByClass:
-        """Sort the rows by class and centre each class at its mean; `times` counts copies."""
+        """Sort the rows by class, and subtract from each row the mean of its class.
+
+        `times` is the number of copies of each row.
+        """
         class_counts = np.bincount(codes)
         present_classes = np.flatnonzero(class_counts)
         class_of_row = (
@@ -61,7 +66,7 @@ class RowsByClass:
             if len(present_classes) == len(class_counts)
             else np.searchsorted(present_classes, codes)
         )
-        # Small integers are sorted by counting.
+        # NumPy sorts 16-bit integers by counting, which is fast.
         sort_keys = codes.astype(np.uint16) if len(class_counts) <= 1 << 16 else codes
         row_order = np.argsort(sort_keys, kind="stable")
         class_starts = np.concatenate([[0], np.cumsum(class_counts[present_classes])])
@@ -120,7 +125,7 @@ class RowsByClass:
         return row_positions
 
     def centred_rows(self, rows: np.ndarray, class_index: int) -> np.ndarray:
-        """Return rows of one class minus its mean."""
+        """Return the given rows of one class, minus the mean of this class."""
         row_slice = self.class_slice(class_index)
         if np.array_equal(rows, self.row_order[row_slice]):
             return self.centred_table[
@@ -131,7 +136,7 @@ class RowsByClass:
     def centre_on_class(
         self, class_of_mean: int, class_of_rows: int, buffer: np.ndarray
     ) -> np.ndarray:
-        """Write the rows of one class minus the mean of this or another class into `buffer`."""
+        """Write the rows of one class, minus the mean of this or another class, into `buffer`."""
         rows = self.centred_table[self.class_slice(class_of_rows)]
         centred_rows: np.ndarray = buffer[: len(rows)]
         if class_of_rows == class_of_mean:
@@ -141,7 +146,10 @@ class RowsByClass:
         return centred_rows
 
     def scatter_rows(self, factors: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return rows R and a number f: f R'R is the sum of the class scatters times `factors`."""
+        """Return rows R and a number f such that f R'R is the weighted sum of the class scatters.
+
+        The weights are `factors`.
+        """
         if self.row_counts is None and (factors == factors[0]).all():
             # All classes have the same scatter factor, so that the rows need not be copied.
             return self.centred_table, float(factors[0])
@@ -162,7 +170,7 @@ class RowsByClass:
         """Upper bound on the absolute cell values of each column."""
         max_distances = np.sqrt(
             self.sums_of_squares.sum(axis=0)
-        )  # No cell is farther than this from its class mean.
+        )  # A cell differs from its class mean by at most this distance.
         return np.abs(self.means).max(axis=0) + max_distances
 
     @property
@@ -172,11 +180,11 @@ class RowsByClass:
 
     @cached_property
     def has_flat_columns(self) -> bool:
-        """True if a column hardly varies within classes, relative to the size of its cells."""
+        """True if a column varies little within the classes, relative to its largest value."""
         return self._has_flat_column(self.sums_of_squares.sum(axis=0), len(self.centred_table))
 
     def is_flat(self, class_index: int) -> bool:
-        """Return True if a column hardly varies within one class, relative to its cells' size."""
+        """Return True if a column varies little in this class, relative to its largest value."""
         return self._has_flat_column(
             self.sums_of_squares[class_index], int(np.diff(self.class_starts)[class_index])
         )
@@ -186,7 +194,7 @@ class RowsByClass:
 
 
 def _centre_rows(rows: np.ndarray, row_shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Subtract the weighted mean from rows in place; return the mean and the sums of squares.
+    """Subtract the weighted mean from the rows in place; also return it and the sums of squares.
 
     The mean of the centred rows is the rounding error of the first mean. It is subtracted as well
     if it matters (Chan, Golub and LeVeque, 1983).
@@ -202,7 +210,10 @@ def _centre_rows(rows: np.ndarray, row_shares: np.ndarray) -> tuple[np.ndarray, 
 
 
 def _subtract_row(rows: np.ndarray, row: np.ndarray, result: np.ndarray) -> None:
-    """Subtract one row from all rows, treating many short rows as one long row for speed."""
+    """Subtract one row from each row of a table.
+
+    Many short rows are treated as one long row, for speed.
+    """
     n, p = rows.shape
     n_rows_at_once = max(1, min(n, MIN_CELLS_PER_CALL // p))
     n_reshaped_rows = n - n % n_rows_at_once
@@ -230,8 +241,8 @@ class ScatterRoot:
     inverse_trace: float
 
     def whiten(self, rows: np.ndarray, *, overwrite: bool = False) -> np.ndarray:
-        """Return the triangular root T times each row, so that the rows have unit scatter."""
-        # A triangular product takes half of the work of a full product.
+        """Multiply each row by the triangular root T, which turns the scatter into the identity."""
+        # A product with a triangular matrix takes half of the work of a product with a full one.
         # OpenBLAS is faster with upper than with lower triangles.
         upper_triangle = self.lower_triangle.T
         whitened_rows: np.ndarray = blas.dtrmm(
@@ -250,7 +261,7 @@ class ScatterRoot:
 
     @property
     def scaled_eigenvalue_bound(self) -> float:
-        """Lower bound on the eigenvalues of the scatter matrix of the scaled columns."""
+        """Lower bound on the eigenvalues of the scatter matrix of columns scaled to diagonal 1."""
         return 1 / self.inverse_trace
 
     @property
@@ -284,7 +295,7 @@ def squared_row_lengths(rows: np.ndarray) -> np.ndarray:
 
 
 def compute_scatter_root(rows: np.ndarray, factor: float = 1.0) -> ScatterRoot | None:
-    """Compute the root of the scatter rows'rows times a factor; None if it is too imprecise."""
+    """Compute the root of the scatter matrix `factor` · R'R of rows R; None if too imprecise."""
     n, p = rows.shape
     if n < p:
         return None
@@ -297,7 +308,7 @@ def compute_scatter_root(rows: np.ndarray, factor: float = 1.0) -> ScatterRoot |
         return None
     upper_inverse, has_failed = lapack.dtrtri(upper_triangle, overwrite_c=1)
     lower_inverse = upper_inverse.T
-    # This product is as precise as if the columns had been scaled before the decomposition.
+    # This product has the same precision as if columns were scaled before the decomposition.
     scaled_inverse = lower_inverse * column_scales
     trace = float(np.einsum("ij,ij->", scaled_inverse, scaled_inverse))
     if has_failed or not trace * MIN_RESOLVED_EIGENVALUE <= p:
@@ -336,7 +347,7 @@ def compute_scatter_spectrum(
     n_features: int | None = None,
     added_variance: float = 0.0,
 ) -> ScatterSpectrum:
-    """Return the eigenvalues and eigenvectors of the scatter rows'rows times a factor.
+    """Return the eigenvalues and eigenvectors of the scatter matrix `factor` · R'R of rows R.
 
     They are computed from the product if that keeps enough digits, and otherwise by an SVD. Since
     shrinkage will add the variance `added_variance` to each eigenvalue, eigenvalues that are much

@@ -30,14 +30,18 @@ from truerisk.engines.templates.fits_of_one_table import (
 )
 from truerisk.engines.templates.task import Task
 
-# Smallest accepted eigenvalue, as a share of the mean eigenvalue of scaled columns.
+# Smallest accepted eigenvalue of the scatter of scaled columns, as a share of the mean one.
 MIN_EIGENVALUE_SHARE = 1e-5
-# After subtracting means and blocks, MIN_REMAINING_SHARE of a column's sum of squares must remain.
+# Smallest accepted share of a column's sum of squares that remains in a fit.
+# The means and the left-out blocks of rows have then been subtracted.
 MIN_REMAINING_SHARE = 1e-4
 
 
 def predict_samples(task: Task, X: np.ndarray, is_pending: np.ndarray) -> np.ndarray:
-    """Store predictions of many fits at once, for every shrinkage; return a mask of these fits."""
+    """Store the predictions of many fits that are computed together, and return a mask of them.
+
+    The fits are computed for every shrinkage.
+    """
     is_computed = np.zeros(task.plan.n_fits, dtype=bool)
     rule = DiscriminantRule.from_settings(task.group.settings)
     centred_table, max_abs_values = X - X.mean(axis=0), np.maximum(X.max(axis=0), -X.min(axis=0))
@@ -78,7 +82,7 @@ def predict_samples(task: Task, X: np.ndarray, is_pending: np.ndarray) -> np.nda
 def _store_predictions(
     reliable_fits: WeightedFits, candidate_indices: list[int], scores: np.ndarray
 ) -> None:
-    """Store each candidate's predictions, computed from scores `(test row, class)`."""
+    """Convert scores `(test row, class)` to predictions, and store them for these candidates."""
     task, fit_of_row = reliable_fits.task, reliable_fits.positions[0]
     class_codes = np.arange(task.data.n_classes)
     predictions = predictions_from_scores(scores, class_codes, task.request, len(class_codes))
@@ -97,7 +101,7 @@ def _store_predictions(
 def _class_products_by_batch(
     task: Task, is_pending: np.ndarray, X: np.ndarray, n_settings: int
 ) -> Iterator[tuple[WeightedFits, list[np.ndarray]]]:
-    """Yield batches of fits with the sums of column products of their training rows in each class.
+    """Yield batches of fits, with each class's products of columns summed over training rows.
 
     A constant first column is added, so that its products count rows. For fits on all rows minus
     blocks of rows, the products are added up once per block.
@@ -185,7 +189,7 @@ class _ClassMoments:
         return cls(rule, is_reliable, positive_sizes, means, scatter, float(largest_values.max()))
 
     def fit_discriminants(self, shrinkage: float) -> _FittedDiscriminants:
-        """Return the discriminants' slopes for one shrinkage, with a mask of precise fits."""
+        """Return the slopes of all discriminants for one shrinkage, and a mask of precise fits."""
         rule, means, scatter = self.rule, self.means, self.scatter
         is_reliable, (n_classes, p) = self.is_reliable.copy(), means.shape[1:]
         if shrinkage:
@@ -226,12 +230,15 @@ class _FittedDiscriminants:
     slopes: np.ndarray
 
     def select(self, selection: np.ndarray) -> _FittedDiscriminants:
-        """Return the slopes, class means and sizes of a subset of the fits."""
+        """Return the discriminants of a subset of the fits."""
         arrays = (self.is_reliable, self.sizes, self.means, self.slopes)
         return _FittedDiscriminants(self.rule, *(array[selection] for array in arrays))
 
     def scores(self, X: np.ndarray, samples: WeightedFits) -> np.ndarray:
-        """Return class scores `(test row, class)`, like `DiscriminantRule.scores` for one fit."""
+        """Return class scores `(test row, class)`, each by the discriminants of the row's fit.
+
+        For one fit, `DiscriminantRule.scores` returns the same scores.
+        """
         (fit_of_row, rows, _), (n_fits, n_classes) = samples.positions, self.slopes.shape[:2]
         overall_means = self.means.mean(axis=1, keepdims=True)
         centred_means = self.means - overall_means
@@ -255,7 +262,7 @@ class _FittedDiscriminants:
 def _pooled_scatters(
     products_by_class: list[np.ndarray], sizes: np.ndarray, means: np.ndarray, factors: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each fit's scatter matrix, and its columns' sums of squares within classes."""
+    """Return each fit's pooled scatter matrix, and the sums of squares within classes by column."""
     n_fits, _, p = means.shape
     scatter, within_class_squares = np.zeros((n_fits, p, p)), np.zeros((n_fits, p))
     for class_index, products in enumerate(products_by_class):
@@ -267,7 +274,7 @@ def _pooled_scatters(
 
 
 def _invert_scatters(scatter: np.ndarray, is_reliable: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return inverses of reliable scatter matrices, and the inverses' traces for scaled columns."""
+    """Invert the reliable scatter matrices, and return each inverse's trace for scaled columns."""
     p = scatter.shape[1]
     column_scales = np.sqrt(np.maximum(np.einsum("fjj->fj", scatter), 0))
     column_scales = np.where(is_reliable[:, None] & (column_scales > 0), column_scales, 1)
@@ -276,7 +283,8 @@ def _invert_scatters(scatter: np.ndarray, is_reliable: np.ndarray) -> tuple[np.n
     inverse_trace = np.full(len(scatter), np.inf)
     try:
         inverse = np.linalg.inv(scaled_scatter)
-    # If one matrix is singular, NumPy inverts none; the fits are then computed one by one.
+    # If one matrix is singular, NumPy raises and inverts none of them.
+    # All fits of the batch are then computed one by one.
     except np.linalg.LinAlgError:
         return np.zeros_like(scaled_scatter), inverse_trace
     inverse_trace[is_reliable] = np.einsum("fjj->f", inverse[is_reliable])

@@ -65,12 +65,12 @@ def labels_after_changes(
     instead: ArrayLike,
     asks_next: ArrayLike | None = None,
 ) -> NDArray[np.int8]:
-    """Return the label of a group if only the rows of this group change, for every k and change.
+    """Return the label that a group of rows gets if only its own counts change, for every k.
 
-    It is the label that `labels_for_every_k` would give with `counts[group[c]]` replaced by
-    `instead[c]`. A group without rows gets the label of its left neighbour if both neighbours
-    differ, since each interval is made as long as possible. The cost is O(groups · max k²) for any
-    number of changes.
+    The result holds the label for every k and every change. It is the label that
+    `labels_for_every_k` would give with `counts[group[c]]` replaced by `instead[c]`. A group
+    without rows gets the label of its left neighbour if both neighbours differ, since each interval
+    is made as long as possible. The cost is O(groups · max k²) for any number of changes.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def labels_after_changes(
 def _errors_and_ks(
     counts: ArrayLike, ks: Iterable[int]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return error counts `(group, label)`, the distinct ks sorted, and each k's index in them."""
+    """Return error counts `(group, label)`, the sorted distinct ks, and each k's index in these."""
     error_counts = _count_errors(counts, "counts")
     if not len(error_counts):
         raise ValueError("counts has no groups: there is nothing to divide into intervals")
@@ -137,7 +137,7 @@ def _errors_and_ks(
 
 
 def _count_errors(counts: ArrayLike, name: str) -> NDArray[np.int64]:
-    """Return the numbers of rows in each group that the labels 0 and 1 misclassify."""
+    """Return the number of rows in each group that are misclassified by label 0 and by label 1."""
     count_array = to_integer_array(counts, name, n_dimensions=2)
     if count_array.shape[1] != 2:
         raise ValueError(

@@ -96,7 +96,7 @@ class Intervals(OnePass):
         return None
 
     def table(self, group: Group, data: Data) -> Any:
-        """Return all rows sorted by their one feature; each fit takes its training rows from them.
+        """Return all rows sorted by their single feature; each fit selects its training rows.
 
         Parameters
         ----------
@@ -114,11 +114,14 @@ class Intervals(OnePass):
 
     @override
     def fits(self, numbers: Any) -> bool:
-        # Only the order of feature values and the midpoints between them matter, not their size.
+        # The predictions depend on the order of the feature values, not on their size.
+        # Boundaries are midpoints between feature values.
         return True
 
     def answer_together(self, task: Task) -> np.ndarray:
-        """Predict the changed row in all fits that leave out one row or flip one label.
+        """Compute the fits that change a single row, which they leave out or whose label they flip.
+
+        Each of these fits predicts the changed row.
 
         Parameters
         ----------
@@ -132,10 +135,10 @@ class Intervals(OnePass):
         """
         plan = task.plan
         is_single, changed_rows = find_single_row_fits(plan)
-        # Probabilities are class shares in an interval, which require its boundaries.
+        # Probabilities are class shares within intervals, so that interval boundaries are needed.
         if task.request.response != "label":
             is_single[:] = False
-        # Counting training rows per interval needs the interval boundaries too.
+        # To count training rows per interval, interval boundaries are needed as well.
         is_single[plan.fit[find_counted_test_sets(plan)]] = False
         fits = np.flatnonzero(is_single)
         if len(fits):
@@ -180,7 +183,7 @@ class Intervals(OnePass):
 
 @frozen(eq=False)
 class _SortedRows:
-    """Rows with one feature: its sorted distinct values, and the index of each row's value."""
+    """Rows with a single feature, as its sorted distinct values and each row's index in these."""
 
     distinct_values: np.ndarray
     group_of_row: np.ndarray
@@ -191,7 +194,7 @@ class _SortedRows:
         return cls(distinct_values, group.ravel())
 
     def __getitem__(self, rows: np.ndarray) -> _SortedRows:
-        """Return a subset of the rows, with the groups of all rows."""
+        """Return the selected rows, with the same list of distinct values as all rows."""
         return _SortedRows(self.distinct_values, self.group_of_row[rows])
 
     def count_rows(self, codes: np.ndarray, times: np.ndarray | None = None) -> np.ndarray:
@@ -203,12 +206,12 @@ class _SortedRows:
         return cell_counts.astype(np.int64).reshape(-1, 2)
 
     def nearest_training_group(self, present_groups: np.ndarray) -> np.ndarray:
-        """Return, for each group, the index in `present_groups` of the group whose label it gets.
+        """Return for each group the index in `present_groups` of the group whose label it gets.
 
-        `present_groups` are the groups in the training set. A group gets the label of its left
-        neighbour among the training groups if it lies left of the boundary between both neighbours,
-        else the label of the right neighbour. If both have the same label there is no boundary, and
-        the choice does not matter.
+        It is computed for all groups of rows with equal feature values. `present_groups` are the
+        groups in the training set. A group gets the label of its left neighbour among the training
+        groups if it lies left of the boundary between both neighbours, else the label of the right
+        neighbour. If both have the same label there is no boundary, and the choice does not matter.
         """
         right_index = np.searchsorted(present_groups, np.arange(len(self.distinct_values)))
         right_neighbour = np.minimum(right_index, len(present_groups) - 1)
@@ -225,7 +228,7 @@ class _SortedRows:
         )
 
     def is_right_of_boundary(self, groups: np.ndarray) -> np.ndarray:
-        """Return a mask of groups that lie right of the boundary between their two neighbours."""
+        """Return True for groups that lie right of the boundary between their two neighbours."""
         is_inner = (groups > 0) & (groups < len(self.distinct_values) - 1)
         if not is_inner.any():
             return is_inner
@@ -244,7 +247,7 @@ def _numbers_of_intervals(task: Task, group: Group) -> list[int]:
 
 
 def _predict_changed_rows(task: Task, fits: np.ndarray, changed_rows: np.ndarray) -> np.ndarray:
-    """Return labels `(candidate, fit)` predicted for the row that each fit leaves out or flips."""
+    """Predict the row that each fit leaves out or flips; return the labels `(candidate, fit)`."""
     codes, flipped_labels = task.data.class_codes, Flips.from_holder(task.plan)
     sorted_rows = task.X
     group_counts, group_of_fit = (
@@ -274,7 +277,7 @@ def _predict_changed_rows(task: Task, fits: np.ndarray, changed_rows: np.ndarray
 def interval_sizes_and_shares(
     labels: np.ndarray, group_counts: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number of rows and the class shares in the interval of each group, for every k."""
+    """Return the size and the class shares of the interval that holds each group, for every k."""
     is_start = np.ones(labels.shape, dtype=bool)
     is_start[:, 1:] = labels[:, 1:] != labels[:, :-1]
     tiled_counts = np.tile(group_counts, (len(labels), 1))

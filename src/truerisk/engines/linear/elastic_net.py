@@ -32,7 +32,7 @@ from truerisk.plan.plan import Plan
 
 # Coefficients that differ by less than MAX_COEFFICIENT_DIFFERENCE count as equal.
 MAX_COEFFICIENT_DIFFERENCE = 1e-9
-# From MIN_JOINT_PENALTIES penalties on, one descent for all penalties at once is faster.
+# With at least MIN_JOINT_PENALTIES penalties, one descent for all of them at once is faster.
 MIN_JOINT_PENALTIES = 4
 # Number of cells of the largest table that fits into the processor's cache.
 MAX_CACHED_CELLS = 250_000
@@ -175,7 +175,7 @@ class ElasticNets(OnePass):
 
 @cache
 def sklearn_screens_columns() -> bool | None:
-    """Return True if the installed scikit-learn screens columns during coordinate descent.
+    """Return True if the installed scikit-learn screens out columns during coordinate descent.
 
     The result is False if it descends without screening, and None if it uses another method. This
     is tested once per process, on small problems with so loose a tolerance that coefficients depend
@@ -199,7 +199,7 @@ def _matches_sklearn(screens_columns: bool, problem: tuple[float, float]) -> boo
     X = rng.normal(size=(30, 8)) + rng.normal(size=(30, 1))
     y = X @ np.array([2.0, -1.0, 0.5, 0.0, 0.0, 0.0, 0.3, 0.0]) + rng.normal(size=30)
     X, y = X - X.mean(axis=0), y - y.mean()
-    # At a share above 1 the penalty is so large that all coefficients are 0.
+    # A penalty with a share above 1 is so large that all coefficients are 0.
     alpha = alpha_share * np.abs(X.T @ y).max() / (30 * l1_ratio)
     model = call_or_none(lambda: ElasticNet(alpha, l1_ratio=l1_ratio, tol=1e-2).fit(X, y))
     if model is None:
@@ -218,9 +218,9 @@ def _coefficients_by_descent(
     settings: Sequence[Mapping[str, Any]],
     screens_columns: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return coefficients and number of passes for every setting, and a mask of certain results.
+    """Return the coefficients and the number of passes for every setting, and a certainty mask.
 
-    Rows and targets must be centred.
+    The mask is True for settings whose result is certain. Rows and targets must be centred.
     """
     alpha = np.array([float(setting["alpha"]) for setting in settings]) * total_weight
     l1_ratio = np.array([float(setting.get("l1_ratio", 1.0)) for setting in settings])

@@ -30,14 +30,15 @@ from truerisk.kernels.spectral import (
 )
 from truerisk.plan.answers import Response, class_code_dtype
 
-# Largest accepted rounding error of a prediction, as a share of the targets' spread.
-# Predictions with a larger possible error are left to scikit-learn.
+# Largest accepted rounding error of a prediction, divided by the spread of the targets.
+# If the error of a prediction may be larger, scikit-learn computes the prediction.
 MAX_ROUNDING_ERROR = 1e-10
-# A solver may drop or keep singular values within this factor of the cut-off.
+# A singular value within this factor of the cut-off may be dropped by one solver and kept by
+# another.
 CUTOFF_UNCERTAINTY_FACTOR = 10.0
-# Ratios of singular values below MIN_PRECISE_RATIO are imprecise if computed from Z'Z.
+# A singular value below MIN_PRECISE_RATIO times the largest is imprecise if computed from Z'Z.
 MIN_PRECISE_RATIO = 1e-4
-# Class scores that differ by less than TIE_TOLERANCE are tied; scikit-learn decides the winner.
+# Class scores that differ by less than TIE_TOLERANCE are tied, and scikit-learn decides the label.
 TIE_TOLERANCE = 1e-8
 # A cut-off below MIN_SEPARATING_CUTOFF does not separate null directions from rounding error.
 MIN_SEPARATING_CUTOFF = 1e-10
@@ -50,7 +51,8 @@ class SolverSettings:
     is_penalised: bool
     intercept: bool
     cutoff: float = 0.0
-    # True if the solver uses an SVD of the rows, not a Cholesky factor of their product.
+    # True if the solver uses an SVD of the rows, False if it uses a Cholesky factor of their
+    # product.
     uses_svd: bool = False
 
     @classmethod
@@ -63,7 +65,7 @@ class SolverSettings:
         return cls(False, has_intercept, cutoff)
 
     def rank_is_clear(self, singular_values: np.ndarray, *, has_null_direction: bool) -> bool:
-        """Return True if no singular value is so near the cut-off that rounding decides the rank.
+        """Return True if the rank is certain: no singular value is too near the cut-off.
 
         `has_null_direction` says that at least one singular value is zero up to rounding.
         """
@@ -89,7 +91,7 @@ class SolverSettings:
         n_rows: int,
         penalties: np.ndarray,
     ) -> Any:
-        """Return a mask of penalties at which null directions do not affect scikit-learn's solver.
+        """Return True for penalties at which null directions do not affect scikit-learn's solver.
 
         At other penalties the solver might use a null direction, or warn of it.
         `smallest_eigenvalue` and `largest_eigenvalue` are eigenvalues of the product of the rows.
@@ -103,7 +105,7 @@ class SolverSettings:
 
 @lru_cache(maxsize=1)
 def _linear_regression_cuts_at_tol() -> bool:
-    """Return True if the installed LinearRegression drops singular values below `tol`."""
+    """Return True if the installed LinearRegression uses `tol` as a cut-off of singular values."""
     from sklearn.linear_model import LinearRegression
 
     model = LinearRegression(fit_intercept=False)
@@ -114,7 +116,10 @@ def _linear_regression_cuts_at_tol() -> bool:
 def compute_target_scales(
     targets: np.ndarray, target_means: np.ndarray, total_weight: float
 ) -> np.ndarray:
-    """Return each target's standard deviation plus a small share of the absolute target mean."""
+    """Return a scale for each target: its standard deviation plus a small share of its mean.
+
+    The share is 1e-6 of the absolute mean, and a scale of 0 is replaced by 1.
+    """
     standard_deviations = np.sqrt((targets**2).sum(axis=0) / total_weight) + 1e-6 * np.abs(
         target_means
     )
@@ -174,12 +179,18 @@ class TrainSet:
 
     @property
     def is_wide(self) -> bool:
-        """True if there are more columns than rows, so that ZZ' is decomposed (as in sklearn)."""
+        """True if the training set has fewer rows than columns.
+
+        ZZ' is then decomposed instead of Z'Z, as in scikit-learn.
+        """
         return self.n_training_rows < self.weighted_rows.shape[1]
 
     @cached_property
     def rows(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and targets to decompose, without the null direction due to centring wide rows."""
+        """Rows and targets that are decomposed.
+
+        Centring a wide table makes one direction null, which is removed here.
+        """
         if not (self.is_wide and self.intercept):
             return self.weighted_rows, self.weighted_targets
         reflection = contrast_reflection(self.root_weights)
@@ -211,12 +222,15 @@ class TrainSet:
 def solve_and_predict(
     train: TrainSet, X: np.ndarray, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return predictions `(penalty, row, target)` for X, and a mask of unresolved penalties."""
+    """Predict the rows of X; return predictions `(penalty, row, target)` and a mask.
+
+    The mask marks the penalties for which rounding leaves the predictions unresolved.
+    """
     centred_rows = X - train.mean
     predictions, is_unresolved, is_solvable = _predict_by_product(
         train, centred_rows, solver, penalties
     )
-    # For wide tables with a null direction, decomposing the rows is no more precise.
+    # If a wide table has a null direction, an SVD of its rows is no more precise.
     needs_row_svd = is_unresolved & is_solvable if train.is_wide else is_unresolved.copy()
     if needs_row_svd.any():
         precise_predictions, is_still_unresolved = _predict_by_svd(
@@ -230,7 +244,10 @@ def solve_and_predict(
 def degrees_of_freedom(
     train: TrainSet, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each penalty's trace of the hat matrix, and a mask of traces that rounding decides."""
+    """Return the trace of the hat matrix at each penalty, and a mask of uncertain traces.
+
+    A trace is uncertain if rounding decides its value.
+    """
     singular_values = (
         np.linalg.svd(train.weighted_rows, compute_uv=False)
         if train.weighted_rows.size
@@ -255,7 +272,7 @@ def degrees_of_freedom(
 def _predict_by_product(
     train: TrainSet, test_rows: np.ndarray, solver: SolverSettings, penalties: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return predictions, a mask of unresolved penalties, and a mask of solvable penalties."""
+    """Predict test rows by Z'Z or ZZ'; also return masks of unresolved and solvable penalties."""
     weighted_rows, weighted_targets = train.rows
     is_wide = train.is_wide
     gram, targets_product = (
@@ -289,7 +306,7 @@ def _predict_by_product(
             smallest_eigenvalue > MIN_PRECISE_RATIO** 2 * largest_eigenvalue
             and solver.rank_is_clear(singular_values, has_null_direction=has_null_direction)
         )
-        if not is_stable.all():  # Division by nearly zero eigenvalues would be unsafe.
+        if not is_stable.all():  # Dividing by an eigenvalue of nearly zero would be unsafe.
             return (
                 np.zeros((len(penalties), len(test_rows), train.weighted_targets.shape[1])),
                 ~is_stable,
@@ -317,7 +334,7 @@ def _predict_by_svd(
 ) -> tuple[np.ndarray, np.ndarray]:
     weighted_rows, weighted_targets = train.rows
     is_wide, target_scales = train.is_wide, train.target_scales
-    # There are at least as many rows as columns only if copies of rows are counted.
+    # If copies of rows are not counted, a table that is not wide may have fewer rows than columns.
     has_too_few_rows = not is_wide and len(weighted_rows) < weighted_rows.shape[1]
     spectrum, singular_values = decompose_rows(
         weighted_rows,
@@ -365,9 +382,10 @@ def _predict_by_svd(
 def intercept_rounding_bounds(
     spectrum: Spectrum, distance_from_zero: float, penalties: np.ndarray, target_scales: np.ndarray
 ) -> np.ndarray:
-    """Return a bound on the rounding error of each penalty's intercept if rows are far from zero.
+    """Return a bound on the rounding error of the intercept at each penalty.
 
-    The intercept of such rows is a difference of large numbers.
+    The error matters if the rows are far from zero. The intercept of such rows is a difference of
+    large numbers.
     """
     if not len(spectrum.values):
         return np.zeros(len(penalties))
@@ -377,10 +395,10 @@ def intercept_rounding_bounds(
 
 @frozen(eq=False)
 class TargetCoding:
-    """Conversion of targets to numbers: regression targets unchanged, classes coded as ±1.
+    """Conversion of targets to numbers, in which regression targets stay as they are.
 
-    Two classes share one column; otherwise there is one column per class. `present_classes` holds
-    the codes of the training classes (None: regression).
+    Classes are coded as ±1. Two classes share one column; otherwise there is one column per class.
+    `present_classes` holds the codes of the training classes (None: regression).
     """
 
     response: Response
@@ -392,7 +410,7 @@ class TargetCoding:
     def from_data(
         cls, data: Data, response: Response, training_targets: np.ndarray
     ) -> TargetCoding | None:
-        """Return the numeric coding of the training targets; None if they have one class only."""
+        """Return the coding of training targets as numbers; None if they have one class only."""
         present_classes = None if data.classes is None else np.unique(training_targets)
         if present_classes is not None and len(present_classes) == 1:
             return None
@@ -408,9 +426,10 @@ class TargetCoding:
         return np.where(y[:, None] == coded_classes, 1.0, -1.0)
 
     def to_predictions(self, predicted_numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Convert predicted numbers `(candidate, row, target)` to predictions, with a mask of ties.
+        """Convert predicted numbers to predictions, and return them with a mask of tied labels.
 
-        Tied labels are left to scikit-learn.
+        The predicted numbers have shape `(candidate, row, target)`. Tied labels are left to
+        scikit-learn.
         """
         is_tied = np.zeros(predicted_numbers.shape[:2], dtype=bool)
         if self.present_classes is None:

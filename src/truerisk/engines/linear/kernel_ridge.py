@@ -111,7 +111,7 @@ class KernelRidges(OnePass):
         engine_seconds = 3e-8 * n_rows**2 + 1.6e-10 * n_rows**3
         is_single, _ = find_single_row_fits(
             plan
-        )  # All fits that leave out one row share one decomposition.
+        )  # The fits that leave out one row share a single decomposition.
         shared_seconds = np.where(np.cumsum(is_single) > 1, ~is_single, True) * engine_seconds
         seconds_by_group = (
             engine_seconds if group.preparation is not None else shared_seconds for group in groups
@@ -196,7 +196,7 @@ class KernelTable:
     def kernel_fit_of_rows(
         self, weights: np.ndarray, n_training_rows: int, test_rows: np.ndarray
     ) -> KernelFit:
-        """Return the kernel, targets and weights of one fit, with the kernel of its test rows."""
+        """Return the data of one fit: kernels of training and test rows, targets and weights."""
         rows = np.flatnonzero(weights)
         y = self.task.data.y[rows].reshape(len(rows), -1)
         has_all_rows = len(rows) == len(weights)
@@ -212,7 +212,10 @@ class KernelTable:
         )
 
     def store_predictions(self, fit: int) -> bool:
-        """Store a fit's predictions or leave them to sklearn. Return False if all weights are 0."""
+        """Compute and store the predictions of a fit, or leave the fit to scikit-learn.
+
+        Return False if neither is done, because all weights are 0.
+        """
         task, plan = self.task, self.task.plan
         group = task.of_fit(fit)
         if group is None:
@@ -240,7 +243,7 @@ class KernelTable:
         return True
 
     def store_left_out_predictions(self, fits: np.ndarray, left_out_rows: np.ndarray) -> np.ndarray:
-        """Store the predictions of leave-one-out fits, or leave them to scikit-learn.
+        """Compute the predictions of leave-one-out fits, or leave these fits to scikit-learn.
 
         Return a mask of the fits for which this was done: all or none.
         """
@@ -280,7 +283,10 @@ RIDGE_SOLVER = SolverSettings(is_penalised=True, intercept=False)
 
 
 def compute_kernel(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | None) -> np.ndarray:
-    """Return the kernel matrix of rows X and Y (None: X with itself) as KernelRidge computes it."""
+    """Return the kernel of every row of X with every row of Y, as KernelRidge computes it.
+
+    If Y is None, it is X.
+    """
     from sklearn.metrics.pairwise import pairwise_kernels
 
     parameters = {name: setting[name] for name in ("gamma", "degree", "coef0")}
@@ -288,7 +294,7 @@ def compute_kernel(setting: Mapping[str, Any], X: np.ndarray, Y: np.ndarray | No
 
 
 def kernel_rounding_bound(setting: Mapping[str, Any], *tables: np.ndarray) -> float:
-    """Return a bound on the rounding error of a kernel element, in units of the machine precision.
+    """Return a bound on the rounding error of kernel elements, divided by the machine precision.
 
     Squared distances between rows lose digits if the rows are far from zero.
     """
@@ -363,7 +369,7 @@ class KernelFit:
         return compute_target_scales(self.targets, np.zeros(self.Y.shape[1]), total_weight)
 
     def has_cholesky_factor(self, penalties: np.ndarray) -> np.ndarray:
-        """Return a mask of penalties for which scikit-learn certainly finds a Cholesky factor."""
+        """Return True for penalties at which scikit-learn certainly finds a Cholesky factor."""
         eigenvalues = self.spectrum.values
         smallest_eigenvalue = min(float(eigenvalues.min(initial=0.0)), 0.0)
         largest_eigenvalue = float(np.abs(eigenvalues).max(initial=0.0))
@@ -372,7 +378,10 @@ class KernelFit:
         )
 
     def kernel_rounding_bounds(self, penalties: np.ndarray) -> np.ndarray:
-        """Return each penalty's prediction error due to rounding in the kernel of the test rows."""
+        """Return for each penalty a bound on the error that test kernels cause in predictions.
+
+        The error is due to rounding in the kernel of the test rows.
+        """
         solution_length = max_solution_norms(
             (self.spectrum.target_coordinates / self.target_scales).T, self.spectrum, penalties
         )
@@ -381,7 +390,10 @@ class KernelFit:
     def predict(
         self, test_kernel: np.ndarray, penalties: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return predictions `(penalty, row, target)`, and a mask of penalties rounding affects."""
+        """Predict test rows; return predictions `(penalty, row, target)` and a mask of penalties.
+
+        The mask marks penalties at which rounding may change a prediction.
+        """
         is_stable = self.has_cholesky_factor(penalties)
         predictions = np.zeros((len(penalties), len(test_kernel), self.Y.shape[1]))
         if is_stable.any():

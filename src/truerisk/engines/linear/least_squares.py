@@ -87,7 +87,7 @@ class LeastSquares(OnePass):
     def settings_refusal(self, settings: Sequence[dict[str, Any]]) -> str | None:
         first_setting = settings[
             0
-        ]  # Most settings differ from the first one only in their penalty.
+        ]  # Most settings differ from the first one in nothing but their penalty.
         other_names = [name for name in first_setting if name != "alpha"]
         for setting in settings:
             differs_in_penalty = setting is not first_setting and all(
@@ -193,7 +193,7 @@ class LeastSquares(OnePass):
 
 
 def penalty_refusal(alpha: Any) -> str | None:
-    """Return why `alpha` is not one valid penalty for all targets, or None if it is."""
+    """Return why `alpha` cannot be used as one penalty for all targets, or None if it can."""
     if np.ndim(alpha):
         return "alpha holds one penalty per target."
     if not isinstance(alpha, Real) or not 0 <= float(alpha) < np.inf:
@@ -240,7 +240,10 @@ def _penalties(group: Group) -> np.ndarray:
 
 
 def weights_refusal(data: Data) -> str | None:
-    """Return which sample weights are negative or not finite as a sentence, or None."""
+    """Return a sentence that names the parameter with invalid sample weights, or None.
+
+    A weight is invalid if it is negative or not finite.
+    """
     for name, values in data.fit_params.items():
         weights = np.asarray(values, dtype=np.float64)
         if not np.isfinite(weights).all() or (weights < 0).any():
@@ -249,9 +252,9 @@ def weights_refusal(data: Data) -> str | None:
 
 
 def _scale_by_all_rows(task: Task, solver: SolverSettings) -> Task | None:
-    """Return the task with columns scaled by statistics of all rows, or None if scaling matters.
+    """Return the task with columns scaled once, by statistics of all rows.
 
-    It is None if predictions depend on which rows the scaling is computed from.
+    The result is None if predictions depend on which rows the scaling is computed from.
     """
     if not solver.intercept or not all(map(_only_scales, task.group.preparation.steps)):
         return None
@@ -271,7 +274,10 @@ def _only_scales(step: tuple[str, Any]) -> bool:
 
 
 def _multiply_class_weights(class_weight: Any, shown: Shown, data: Data) -> np.ndarray | None:
-    """Multiply sample weights by class weights; INVALID_WEIGHTS if scikit-learn would raise."""
+    """Return each training row's sample weight times the weight of its class.
+
+    The result is INVALID_WEIGHTS if scikit-learn would raise an error.
+    """
     if class_weight is None or data.classes is None:
         return shown.all_weights
     from sklearn.utils import compute_sample_weight

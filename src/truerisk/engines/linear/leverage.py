@@ -28,17 +28,18 @@ if TYPE_CHECKING:
 
 
 ROWS_PER_BLOCK = 512
-# Rounding errors below NEGLIGIBLE_ERROR times a target's scale matter to no caller.
+# Rounding errors below NEGLIGIBLE_ERROR times the scale of a target make no difference to any
+# caller.
 NEGLIGIBLE_ERROR = 1e-12
 
 
 @frozen(eq=False)
 class LeftOutErrors:
-    """Prediction error of each row in the fit without that row, `(penalty, row, target)`.
+    """Error of the prediction of each row by the fit without that row, at every penalty.
 
-    `prediction_errors` holds the prediction errors, `one_minus_leverage` is 1 − leverage in the fit
-    on all rows, and `rounding_bounds` bounds the rounding error of `prediction_errors`, in units of
-    each target's scale.
+    Arrays of errors have shape `(penalty, row, target)`. `prediction_errors` holds the prediction
+    errors, `one_minus_leverage` is 1 − leverage in the fit on all rows, and `rounding_bounds`
+    bounds the rounding error of `prediction_errors`, in units of each target's scale.
     """
 
     prediction_errors: FloatArray
@@ -47,7 +48,10 @@ class LeftOutErrors:
 
     @property
     def leverage(self) -> FloatArray:
-        """Diagonal of the hat matrix: the weight of each row in its own prediction."""
+        """Leverage of each row: its diagonal element of the hat matrix.
+
+        It is the weight of the row's target in its own prediction.
+        """
         return 1.0 - self.one_minus_leverage
 
     @property
@@ -83,7 +87,7 @@ def leave_out_primal(
     buffer = np.empty((len(inverse_eigenvalues), min(n, ROWS_PER_BLOCK)))
     for first_row in range(
         0, n, ROWS_PER_BLOCK
-    ):  # A block of rows fits into the processor's cache.
+    ):  # The number of rows in a block is such that the block fits into the processor's cache.
         row_slice = slice(first_row, first_row + ROWS_PER_BLOCK)
         transposed_coordinates = (
             coordinates.write_transposed(row_slice, buffer)
@@ -115,7 +119,10 @@ def leave_out_primal(
 
 
 def _amplified_errors(rounding_errors: FloatArray, one_minus_leverage: FloatArray) -> FloatArray:
-    """Return rounding errors / (1 − leverage)², or for all rows their maximum if negligible."""
+    """Return the rounding errors of leave-one-out errors: those given, over (1 − leverage)².
+
+    If these are negligible for all rows, every row gets their maximum.
+    """
     largest_errors = (
         rounding_errors / np.maximum(one_minus_leverage.min(axis=1, initial=1.0), EPS) ** 2
     )
@@ -130,11 +137,11 @@ def leave_out_dual(
     penalties: FloatArray,
     target_scales: FloatArray,
 ) -> LeftOutErrors:
-    """Compute leave-one-out errors from the dual solution, without subtracting leverages from 1.
+    """Compute leave-one-out errors from the dual solution.
 
-    `basis_coefficients` has one line per row and expresses the basis vectors as combinations of the
-    rows. Let c be the dual solution on all rows. Without row i the dual solution is c − M_·i c_i /
-    M_ii, and row i itself is represented by −M_·i / M_ii.
+    This does not subtract leverages from 1. `basis_coefficients` has one line per row and expresses
+    the basis vectors as combinations of the rows. Let c be the dual solution on all rows. Without
+    row i the dual solution is c − M_·i c_i / M_ii, and row i itself is represented by −M_·i / M_ii.
     """
     dual_solution = predictions_at(basis_coefficients, spectrum, penalties)
     inverse_diagonal = _squared_lengths(basis_coefficients, spectrum.inverse_eigenvalues(penalties))
@@ -156,7 +163,10 @@ def leave_out_dual(
 
 
 def _squared_lengths(rows: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return Σ_j weights_j rows_j² for each `(penalty, row)`, in blocks that fit into the cache."""
+    """Return the weighted sum of squares of each row for each penalty, `(penalty, row)`.
+
+    The sum is Σ_j weights_j rows_j². It is computed in blocks that fit into the processor's cache.
+    """
     squares = np.empty((weights.shape[1], len(rows)))
     for first_row in range(0, len(rows), ROWS_PER_BLOCK):
         row_slice = slice(first_row, first_row + ROWS_PER_BLOCK)

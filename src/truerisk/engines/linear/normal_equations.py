@@ -24,7 +24,9 @@ def solve_without_blocks(
     offsets: NDArray[np.int64],
     ridge: NDArray[np.float64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    r"""Return the least-squares coefficients of fits without blocks, and each condition number.
+    r"""Return the coefficients and the condition numbers of fits that leave out blocks of rows.
+
+    The least-squares coefficients β of fit f solve
 
     .. math:: \Bigl(A - \sum_{b \in B} A_b + \operatorname{diag}(r_f)\Bigr) \beta
               = c - \sum_{b \in B} c_b
@@ -82,7 +84,9 @@ def predict_rows(
     coefficients: NDArray[np.float64],
     coefficient_rows: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return predictions ``table[rows[p]] @ coefficients[coefficient_rows[p]]`` for all indices p.
+    """Return the prediction of each listed row by the coefficients that are listed with it.
+
+    Prediction p is ``table[rows[p]] @ coefficients[coefficient_rows[p]]``.
 
     >>> predict_rows(np.eye(2), np.array([0, 1]), np.array([[5.0, 7.0]]), np.array([0, 0])).tolist()
     [5.0, 7.0]
@@ -105,7 +109,7 @@ def predict_rows(
 
 
 MAX_COLUMNS_PER_PENALTY = (
-    100  # Up to MAX_COLUMNS_PER_PENALTY columns per penalty, computing X'X first is faster.
+    100  # With at most MAX_COLUMNS_PER_PENALTY columns per penalty, computing X'X first is faster.
 )
 # Rows of the table are padded with zeros to a multiple of PADDING_MULTIPLE cells.
 PADDING_MULTIPLE = 8
@@ -120,7 +124,10 @@ def descend(
     max_passes: int,
     screens: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    r"""Return elastic-net coefficients `(penalty, column)`, pass counts, and a certainty mask.
+    r"""Minimise the objective of the elastic net by coordinate descent, for every given penalty.
+
+    Return the coefficients `(penalty, column)`, the numbers of passes, and a mask of certain
+    results. The objective
 
     .. math:: |y - X\beta|^2/2 + \lambda_1 |\beta|_1 + \lambda_2 |\beta|^2/2
 
@@ -144,7 +151,7 @@ def descend(
         raise ValueError("penalties must be lines of one that is positive, one not negative")
     uses_rows = p > min(
         n_rows, MAX_COLUMNS_PER_PENALTY * n
-    )  # With this rule X'X never takes more memory than X.
+    )  # By this rule X'X takes no more memory than X.
     compiled_input, compiled_targets = (X.T, y) if uses_rows else (X.T @ X, X.T @ y)
     n_used_columns = compiled_input.shape[1]
     padded_table = np.zeros((p + uses_rows, n_used_columns + -n_used_columns % PADDING_MULTIPLE))

@@ -31,9 +31,9 @@ from truerisk.kernels.spectral import (
     rounding_bounds_at,
 )
 
-# To see whether columns lie around zero, one in this many rows is examined first.
+# Whether columns lie around zero is judged first from one in SAMPLING_STEP rows.
 SAMPLING_STEP = 8
-# Columns lie around zero if the squared mean is at most this share of the mean square.
+# A column lies around zero if its squared mean is at most this share of its mean square.
 MAX_SQUARED_MEAN_SHARE = 0.5
 MAX_KERNEL_BYTES = 1 << 28  # Largest size in bytes of the matrix XX' of all rows.
 
@@ -48,7 +48,7 @@ class SharedRows:
 
     @cached_property
     def origin(self) -> np.ndarray:
-        """Point that is subtracted from all rows, so that large column means cost no digits."""
+        """Point that is subtracted from all rows, since large column means would cost digits."""
         if not self.solver.intercept or self.unshifted_kernel is not None:
             return np.zeros(self.task.X.shape[1])
         column_means = self.column_means
@@ -57,7 +57,7 @@ class SharedRows:
         ):
             return np.zeros(
                 len(column_means)
-            )  # Rows that lie around zero need not be shifted and copied.
+            )  # If rows lie around zero, they are not shifted, which saves a copy.
         return column_means
 
     @cached_property
@@ -67,7 +67,10 @@ class SharedRows:
         return np.full(len(X), 1 / len(X)) @ X
 
     def _lies_near_zero(self, column_means: np.ndarray, row_step: int) -> bool:
-        """Return True if all column means are near zero, judged by one in `row_step` rows."""
+        """Return True if the mean of each column is small relative to the cells of the column.
+
+        The cells are judged from one in `row_step` rows.
+        """
         X = self.task.X
         sampled_rows = X[::row_step]
         return bool(
@@ -81,7 +84,10 @@ class SharedRows:
 
     @cached_property
     def unshifted_kernel(self) -> np.ndarray | None:
-        """XX' of a wide table whose unshifted rows lie around zero; None for other tables."""
+        """Inner products XX' of the unshifted rows of a wide table, if these lie around zero.
+
+        The value is None for other tables.
+        """
         X = self.task.X
         if len(X) >= X.shape[1] or not self.shares_kernel:
             return None
@@ -118,7 +124,7 @@ class SharedRows:
 
     @cached_property
     def kernel(self) -> np.ndarray:
-        """Inner products XX' of all rows: `unshifted_kernel`, or else with `origin` subtracted."""
+        """Inner products of all rows: `unshifted_kernel`, or else those of rows minus `origin`."""
         if self.unshifted_kernel is not None:
             return self.unshifted_kernel
         return self.shifted_rows @ self.shifted_rows.T
@@ -132,7 +138,10 @@ class SharedRows:
 
     @cached_property
     def shares_kernel(self) -> bool:
-        """True if one matrix ZZ' of all rows fits into memory and costs less than one per fit."""
+        """True if all fits use one matrix of inner products of all rows.
+
+        It must fit into memory and cost less than a matrix for each fit.
+        """
         plan = self.task.plan
         train_sizes = plan.least_train_sizes.astype(np.float64)
         n_test_rows = np.bincount(plan.fit, weights=plan.test_sizes, minlength=plan.n_fits)
@@ -142,7 +151,10 @@ class SharedRows:
         )
 
     def weights_of_fit(self, fit: int) -> tuple[np.ndarray, int]:
-        """Return each row's weight in a fit (0 outside the training set), and the training size."""
+        """Return the weight of each row in a fit, and the number of training rows.
+
+        Rows outside of the training set have weight 0.
+        """
         rows, row_counts = self.task.plan.train_rows(fit)
         weights = np.zeros(self.n)
         weights[rows] = (
@@ -151,7 +163,10 @@ class SharedRows:
         return weights, len(rows) if row_counts is None else int(row_counts.sum())
 
     def target_coding(self, fit: int) -> tuple[TargetCoding | None, np.ndarray]:
-        """Return the coding of the classes that a fit sees (None in regression), and its labels."""
+        """Return the coding of the targets in a fit, and the labels of all rows.
+
+        The coding is None if the training set has one class only.
+        """
         y = self.task.labels(fit)
         training_targets = (
             y[self.task.plan.train_rows(fit)[0]] if self.task.data.classes is not None else y
@@ -161,9 +176,10 @@ class SharedRows:
         ), y
 
     def store_predictions(self, fit: int) -> bool:
-        """Store a fit's predictions; return False if this is impossible or rounding matters.
+        """Compute and store the predictions of a fit; return True on success.
 
-        Return True as well if the fit has no candidate of the group.
+        Return False if the fit cannot be computed here, or if rounding matters. Return True as well
+        if the fit has no candidate of the group.
         """
         group = self.task.of_fit(fit)
         if group is None:
@@ -211,7 +227,10 @@ class FitOnSharedRows:
     def from_table(
         cls, shared_rows: SharedRows, weights: np.ndarray, Y: np.ndarray, n_given: int
     ) -> FitOnSharedRows:
-        """Centre the targets at their weighted mean if the model has an intercept."""
+        """Return a fit on rows of the shared table, whose training rows have positive weights.
+
+        The targets are centred at their weighted mean if the model has an intercept.
+        """
         target_means = np.zeros(Y.shape[1])
         if shared_rows.solver.intercept:
             target_means = weights @ Y / weights.sum()
@@ -256,7 +275,7 @@ class FitOnSharedRows:
 
     @cached_property
     def mean_norm_bound(self) -> float:
-        """Upper bound on the distance of the mean of the unshifted training rows from zero."""
+        """Upper bound on the distance between zero and the mean of the unshifted training rows."""
         origin_length = float(np.linalg.norm(self.shared_rows.origin))
         if not self.shared_rows.solver.intercept:
             return origin_length
@@ -273,7 +292,7 @@ class FitOnSharedRows:
 
     @cached_property
     def reflection(self) -> np.ndarray | None:
-        """Reflection that removes the intercept from the rows; None without an intercept."""
+        """Reflection whose contrasts of rows are free of the intercept; None without intercept."""
         return contrast_reflection(self.root_weights) if self.shared_rows.solver.intercept else None
 
     def _shift_rounding_error(self, gram_trace: float) -> float:
@@ -294,10 +313,10 @@ class FitOnSharedRows:
         else:
             training_rows = shared_rows.shifted_rows[self.rows] * self.root_weights[:, None]
             gram = training_rows.T @ training_rows
-            # Rounding errors scale with the largest diagonal element before subtracting the mean.
+            # Rounding errors grow with the largest diagonal element before the mean is subtracted.
             largest_diagonal = float(gram.diagonal().max())
         gram = (gram.copy() if gram is shared_rows.gram else gram).T
-        if shared_rows.solver.intercept:  # Only the lower triangle is needed, and updated.
+        if shared_rows.solver.intercept:  # Only the lower triangle is read later.
             gram = dsyr(-self.total_weight, self.mean, lower=1, a=gram, overwrite_a=1)
         weighted_targets = self.weights[:, None] * self.Y
         targets_product = shared_rows.shifted_rows.T @ weighted_targets - np.multiply.outer(
@@ -334,7 +353,10 @@ class FitOnSharedRows:
         )
 
     def _cross_products(self, test_rows: np.ndarray) -> np.ndarray:
-        """Return inner products of centred test rows with training rows (or their contrasts)."""
+        """Return inner products of the centred test rows with the training rows.
+
+        If the model has an intercept, contrasts of the training rows take their place.
+        """
         shared_rows, training_rows = self.shared_rows, self.rows
         if shared_rows.shares_kernel:
             cross_products: np.ndarray = shared_rows.kernel[np.ix_(test_rows, training_rows)]
@@ -368,7 +390,7 @@ class FitOnSharedRows:
         return coordinates
 
     def training_coordinates(self, factors: np.ndarray | None) -> RowCoordinates:
-        """Return the training rows' coordinates in the eigenvector basis, times a factor per row.
+        """Return the training rows' coordinates along the eigenvectors, times a factor per row.
 
         This is not implemented for wide tables.
         """
@@ -407,7 +429,10 @@ class FitOnSharedRows:
     def rounding_bounds(
         self, coordinates: np.ndarray | RowCoordinates, penalties: np.ndarray
     ) -> np.ndarray:
-        """Return bounds on the rounding errors of predictions for rows with these coordinates."""
+        """Return a bound on the rounding error of the prediction of each row, at every penalty.
+
+        The rows are given by their coordinates.
+        """
         rounding_errors = rounding_bounds_at(
             coordinates,
             0.0,
@@ -422,7 +447,7 @@ class FitOnSharedRows:
         return rounding_errors
 
     def answers(self, test_rows: np.ndarray, penalties: np.ndarray) -> np.ndarray | None:
-        """Return predictions `(penalty, row, target)`, or None if rounding could change any."""
+        """Predict test rows; return `(penalty, row, target)`, or None if rounding might matter."""
         if not self.is_accurate(penalties):
             return None
         coordinates = self.test_coordinates(test_rows)

@@ -32,7 +32,7 @@ from truerisk.kernels.spectral import (
 )
 from truerisk.plan.extras.flips import Flips
 
-# If 1 − leverage of a row is smaller, the fit without this row is computed separately.
+# If 1 − leverage of a row is below this limit, the fit without this row is computed separately.
 MIN_ONE_MINUS_LEVERAGE = 1e-3
 LEVERAGE_ONE_TOLERANCE = 1e-10
 MIN_EIGENVALUE_RATIO = 1e-6
@@ -40,12 +40,12 @@ MIN_EIGENVALUE_RATIO = 1e-6
 
 @frozen(eq=False)
 class LeaveOneOutLeastSquares:
-    """Fits that leave out one row or flip its label, and predict this row only."""
+    """Least-squares fits that each leave out one row or flip its label, and predict this row."""
 
     shared_rows: SharedRows
     is_single_row_fit: np.ndarray
     changed_row_of_fit: np.ndarray
-    # True if each fit scales its own columns, in which case no direction may be dropped.
+    # True if each fit scales its own columns; the fit must then use all directions of X.
     scales_columns: bool = False
 
     def predict_and_store(self) -> np.ndarray:
@@ -62,7 +62,7 @@ class LeaveOneOutLeastSquares:
             or not shared_rows.weights.any()
             or shared_rows.n == shared_rows.task.X.shape[1]
         ):
-            # Without one row a square table is wide, so that its rounding errors differ.
+            # A square table becomes wide without a row, which changes the rounding errors.
             return is_computed
         full_fit = FitOnSharedRows.from_table(
             shared_rows, shared_rows.weights, coding.to_numbers(y), shared_rows.n
@@ -88,7 +88,7 @@ class LeaveOneOutLeastSquares:
         self._note_leverage_one(full_fit, left_out_errors)
         if (
             coding.present_classes is not None
-        ):  # If a class has one row, leaving it out removes the class.
+        ):  # Leaving out the only row of a class removes the class.
             is_stable &= (
                 np.bincount(y, minlength=coding.n_classes)[y[self.changed_row_of_fit[fits]]] > 1
             )
@@ -98,7 +98,10 @@ class LeaveOneOutLeastSquares:
         return is_computed
 
     def _note_leverage_one(self, full_fit: FitOnSharedRows, left_out_errors: LeftOutErrors) -> None:
-        """Add a note that lists the rows that alone determine a coefficient (leverage 1)."""
+        """Add a note that lists rows with leverage 1.
+
+        Such a row alone determines a coefficient.
+        """
         if full_fit.is_wide or self.shared_rows.solver.is_penalised:
             return
         is_tested = np.isin(full_fit.rows, self.changed_row_of_fit[self.is_single_row_fit])
@@ -113,7 +116,7 @@ class LeaveOneOutLeastSquares:
             )
 
     def is_too_imprecise(self, left_out_errors: LeftOutErrors) -> np.ndarray:
-        """Return a mask of penalties at which rounding could change the predictions of all rows."""
+        """Return True for penalties at which rounding may change the prediction of every row."""
         return left_out_errors.rounding_bounds.min(axis=1) > MAX_ROUNDING_ERROR
 
     def _errors_from_product(self, full_fit: FitOnSharedRows) -> LeftOutErrors | None:
@@ -164,7 +167,7 @@ class LeaveOneOutLeastSquares:
         )
 
     def _intercept_leverage(self, full_fit: FitOnSharedRows) -> np.ndarray | float:
-        """Return the contribution of the weighted mean to each row's leverage."""
+        """Return the part of each row's leverage that is due to the intercept."""
         return (
             full_fit.weights[full_fit.rows] / full_fit.total_weight
             if self.shared_rows.solver.intercept
@@ -172,7 +175,10 @@ class LeaveOneOutLeastSquares:
         )
 
     def _errors_from_rows(self, full_fit: FitOnSharedRows, Y: np.ndarray) -> LeftOutErrors | None:
-        """Compute leave-one-out errors from an SVD of the rows, more precisely than from X'X."""
+        """Compute leave-one-out errors from an SVD of the rows.
+
+        They are more precise than errors computed from X'X.
+        """
         shared_rows, solver, penalties = (
             self.shared_rows,
             self.shared_rows.solver,
@@ -254,7 +260,7 @@ class LeaveOneOutLeastSquares:
     def _unweighted_errors(
         self, left_out_errors: LeftOutErrors, root_weights: np.ndarray, intercept_errors: np.ndarray
     ) -> LeftOutErrors:
-        """Divide errors of weighted rows by the root weights, to get errors of unweighted rows."""
+        """Convert errors of weighted rows to errors of the rows themselves, by the root weights."""
         rounding_errors = (
             left_out_errors.rounding_bounds + intercept_errors[:, None]
             if intercept_errors.any()
@@ -276,7 +282,10 @@ class LeaveOneOutLeastSquares:
         coding: TargetCoding,
         fits: np.ndarray,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return predictions `(penalty, fit, target)` and a mask of certain `(penalty, fit)`."""
+        """Predict the changed row of each fit; return predictions `(penalty, fit, target)`.
+
+        Also return a mask `(penalty, fit)` of the certain predictions.
+        """
         changed_rows = self.changed_row_of_fit[fits]
         index_of_row = np.full(self.shared_rows.n, -1)
         index_of_row[full_fit.rows] = np.arange(len(full_fit.rows))
@@ -284,17 +293,18 @@ class LeaveOneOutLeastSquares:
         if np.array_equal(row_indices, np.arange(len(full_fit.rows))):
             row_indices = slice(
                 None
-            )  # Every row is used once in its order, so that a view suffices.
+            )  # The fits use every row once, in the order of the rows, so a view is enough.
         Y = full_fit.Y[changed_rows]
         flipped_fits, new_codes = self._flipped_fits(fits)
         prediction_errors = left_out_errors.prediction_errors[:, row_indices]
-        # If every row is used once, the array of errors may be overwritten.
+        # If the fits use every row once, the array of errors is not needed any more and may be
+        # overwritten.
         may_overwrite = len(fits) == self.shared_rows.n and not len(flipped_fits)
         predicted_numbers = np.subtract(
             Y + full_fit.mean_y, prediction_errors, out=prediction_errors if may_overwrite else None
         )
         is_stable = left_out_errors.rounding_bounds[:, row_indices] <= MAX_ROUNDING_ERROR
-        if not full_fit.is_wide:  # For wide tables the dual problem subtracts nothing from 1.
+        if not full_fit.is_wide:  # The dual problem of wide tables subtracts no leverage.
             is_stable &= (
                 left_out_errors.one_minus_leverage[:, row_indices] >= MIN_ONE_MINUS_LEVERAGE
             )
@@ -336,7 +346,7 @@ class LeaveOneOutLeastSquares:
         is_certain: np.ndarray,
         is_hopeless: np.ndarray,
     ) -> np.ndarray:
-        """Store the predictions; return a mask of the fits that need not be computed separately."""
+        """Store the predictions; return a mask of fits that need no separate computation."""
         task = self.shared_rows.task
         predictions, is_tied = coding.to_predictions(predicted_numbers)
         is_settled = is_certain | is_hopeless[:, None]
@@ -354,7 +364,7 @@ class LeaveOneOutLeastSquares:
 
 
 def _least_one_minus_leverage(one_minus_leverage: np.ndarray) -> float:
-    """Return the smallest 1 − leverage among rows that are left out without a separate fit."""
+    """Return the smallest 1 − leverage among the rows whose fits are not computed separately."""
     smallest_value = float(one_minus_leverage.min(initial=1.0))
     return (
         smallest_value

@@ -22,18 +22,19 @@ from truerisk.kernels import unavailability_reason
 from truerisk.kernels.spectral import EPS, ROUNDING_SAFETY_FACTOR
 from truerisk.plan.plan import Plan
 
-MIN_FITS = 5  # Fewer fits than MIN_FITS are computed one by one, which is as fast.
+MIN_FITS = 5  # If there are fewer than MIN_FITS fits, computing them one by one is as fast.
 # If penalties × columns exceed MAX_PENALTIES_TIMES_COLUMNS, decomposing the rows of every fit is
 # faster.
 MAX_PENALTIES_TIMES_COLUMNS = 300
-# Up to this condition number, rounding errors stay below 1e-11 of the targets' spread.
+# Up to this condition number, rounding errors of predictions are below 1e-11 times the targets'
+# spread.
 MAX_CONDITION_NUMBER = 1e4
-# Largest accepted ratio of column scales if directions of small variance are dropped.
+# Largest accepted ratio of column scales for solvers that drop directions of small variance.
 MAX_COLUMN_SCALE_RATIO = 1e2
-MIN_VARIANCE_SHARE = 1e-3  # Smallest accepted share of a column's variance that remains in a fit.
-# Default cut-off below which solvers drop directions with little variance.
+MIN_VARIANCE_SHARE = 1e-3  # Smallest accepted share of a column's variance left in a fit.
+# Default cut-off of solvers, below which they drop directions with little variance.
 MAX_SOLVER_CUTOFF = 1e-6
-ROWS_PER_SLICE = 1 << 16  # The matrix Z is formed for ROWS_PER_SLICE rows at a time.
+ROWS_PER_SLICE = 1 << 16  # Z is formed for this number of rows at a time.
 
 
 def predict_without_blocks(
@@ -44,7 +45,7 @@ def predict_without_blocks(
     *,
     is_standardised: bool = False,
 ) -> np.ndarray:
-    """Store predictions of fits that lack blocks of rows, and return a mask of these fits.
+    """Store the predictions of fits on all rows minus blocks; return a mask of completed fits.
 
     Fits marked in `is_single_row_fit` are skipped. With `is_standardised` each fit scales its
     columns to variance 1 before they are penalised.
@@ -67,7 +68,7 @@ def predict_without_blocks(
         ((X[row_slice] - column_means) ** 2).sum(axis=0) for row_slice in _row_slices(plan.n_rows)
     )
     column_deviations = np.sqrt(sums_of_squares / plan.n_rows)
-    # Columns with so small a deviation are constant up to rounding.
+    # A column whose standard deviation is so small relative to its mean is constant up to rounding.
     is_constant = column_deviations <= ROUNDING_SAFETY_FACTOR * EPS * np.abs(column_means)
     if is_constant.any() or (
         not solver.is_penalised
@@ -85,7 +86,7 @@ def predict_without_blocks(
     target_mean = float(y.mean())
 
     def augment_rows(rows: np.ndarray | slice) -> np.ndarray:
-        """Return rows of Z: a one, followed by the scaled columns."""
+        """Return the given rows of Z; a row of Z is a one followed by the scaled columns."""
         scaled_rows = (X[rows] - column_means) / column_deviations
         return np.concatenate([np.ones((*scaled_rows.shape[:-1], 1)), scaled_rows], axis=-1)
 
@@ -93,7 +94,7 @@ def predict_without_blocks(
         plan, fits, augment_rows, y - target_mean
     )
     target_scales = _target_scales(plan, fits, y, target_mean)
-    # Precision is lost if the targets vary less within a fit than in all rows.
+    # If the targets vary less in a fit than in all rows, the fit loses precision.
     precision_loss = np.maximum(y.std() / target_scales, 1.0)
     distance_from_zero = float(np.linalg.norm(column_means / column_deviations))
     weights, has_variance = (
@@ -102,7 +103,8 @@ def predict_without_blocks(
     )
     if is_standardised:
         weights = _variances(products_of_all, products_of_blocks, missing_blocks, offsets)
-        # With less variance a column may be constant up to rounding.
+        # If a column keeps a smaller share of its variance in a fit, it may be constant up to
+        # rounding.
         has_variance = weights.min(axis=1) > MIN_VARIANCE_SHARE
     solutions = []
     for penalty in penalties:
@@ -136,7 +138,7 @@ def predict_without_blocks(
 
 
 def _code_target(task: Task) -> tuple[TargetCoding | None, np.ndarray]:
-    """Return the numeric coding of the targets, and one number per row.
+    """Return the coding of the targets as numbers, and the coded target of each row.
 
     The coding is None if there are several targets, or if all rows have the same class.
     """
@@ -157,7 +159,7 @@ def _row_slices(n_items: int, slice_size: int = ROWS_PER_SLICE) -> Iterator[slic
 def _matrix_products(
     plan: Plan, fits: np.ndarray, augment_rows: Callable[..., np.ndarray], y: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return (Z'Z, Z'y) of all rows and of each block, and the blocks that each fit lacks."""
+    """Return (Z'Z, Z'y) of all rows, the same of each block, and the blocks that each fit lacks."""
     training_sets = plan.train.take(fits)
     used_blocks, block_index = np.unique(training_sets.removed_blocks, return_inverse=True)
 
@@ -187,7 +189,10 @@ def _variances(
     missing_blocks: np.ndarray,
     offsets: np.ndarray,
 ) -> np.ndarray:
-    """Return column variances `(fit, column)` of the training sets, from the matrix products."""
+    """Return the variance of each column in each training set, computed from matrix products.
+
+    The result has shape `(fit, column)`.
+    """
     fit_of_block = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     moments = []
     for sums_of_all, sums_of_blocks in (
@@ -205,7 +210,7 @@ def _variances(
 
 
 def _target_scales(plan: Plan, fits: np.ndarray, y: np.ndarray, target_mean: float) -> np.ndarray:
-    """Return the targets' standard deviation in each fit, plus a small share of their mean.
+    """Return the scale of the target in each fit: its standard deviation plus a share of its mean.
 
     It is the same quantity as in `fit.scales`.
     """

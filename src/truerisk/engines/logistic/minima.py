@@ -39,7 +39,8 @@ from truerisk.models.stated.without_a_row import leave_one_out_log_odds, weighte
 from truerisk.plan.answers import class_code_dtype
 from truerisk.plan.extras.linear_rules import LinearRules
 
-# Steps end if the squared change of the linear predictor is below MAX_SQUARED_CHANGE: ten digits.
+# Iterations end if the squared change of the linear predictor is below MAX_SQUARED_CHANGE.
+# The linear predictor then has ten correct digits.
 MAX_SQUARED_CHANGE = 1e-20
 MAX_PASSES = 300_000
 SKLEARN_TOL, SKLEARN_MAX_ITER = 1e-4, 100
@@ -73,7 +74,7 @@ def path_refusal(settings: Sequence[Mapping[str, Any]]) -> str | None:
 
 
 def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Return why a LogisticRegression does not minimise its objective precisely, or None."""
+    """Return why a LogisticRegression would not attain the minimum of its objective, or None."""
     solver = setting["solver"]
     if solver == "liblinear":
         return "solver='liblinear' penalises the intercept, another objective."
@@ -103,7 +104,7 @@ def minimum_refusal(setting: Mapping[str, Any]) -> str | None:
 
 
 def l1_ratio_of_setting(setting: Mapping[str, Any]) -> float | None:
-    """Return a LogisticRegression's share of the L1 penalty, or None if the penalty is unsupported.
+    """Return the share of the L1 penalty in a LogisticRegression; None for unsupported penalties.
 
     Up to scikit-learn 1.7 the penalty has a name; from 1.8 on, `l1_ratio` alone determines it.
     """
@@ -138,8 +139,8 @@ class LogisticFits:
     penalty: Penalty
 
     def answers(self, task: Task, fit: int, tests: Sequence[RowsOfTestSet]) -> list[np.ndarray]:
-        """Return predictions for every test set; leave uncertain candidates to scikit-learn."""
-        # Without convergence, predictions depend on where scikit-learn's own solver stops.
+        """Return predictions for every test set; scikit-learn will fit uncertain candidates."""
+        # If the minimum is not reached, predictions depend on where scikit-learn's solver stops.
         if not self.converged.all():
             task.leave_open(fit, self.candidates[~self.converged])
         linear_rules = self._record_linear_rules(task, fit)
@@ -172,7 +173,7 @@ class LogisticFits:
     def _is_decided_by_rounding(
         self, task: Task, test_set_number: int, scores: np.ndarray
     ) -> np.ndarray:
-        """Return a mask of candidates for which rounding may decide a label or the rows' order."""
+        """Return True for candidates with a label or an order of rows that rounding may decide."""
         response = task.request.response
         if response == "label":
             return class_margins(scores).min(axis=1, initial=np.inf) < self.margin
@@ -185,7 +186,10 @@ class LogisticFits:
         return has_near_ties(scores[..., 0], codes, largest_gap)
 
     def _record_linear_rules(self, task: Task, fit: int) -> LinearRules:
-        """Return the linear rules; record them and the degrees of freedom if requested."""
+        """Return the linear rules of the candidates; store them if they are requested.
+
+        The degrees of freedom are stored as well if they are requested.
+        """
         candidate_rows = (
             self.candidates if task.run.candidate_by_fit is None else np.zeros(1, dtype=np.intp)
         )
@@ -216,7 +220,10 @@ def fit_path(
     weights: np.ndarray,
     rows: np.ndarray | None,
 ) -> LogisticFits:
-    """Fit one regularization path for all candidates of the group on `rows` of X (None: all)."""
+    """Fit a regularization path for all candidates of the group to the listed rows of X.
+
+    If `rows` is None, all rows are used.
+    """
     present_classes = np.flatnonzero(np.bincount(codes, weights))
     codes = np.minimum(np.searchsorted(present_classes, codes), len(present_classes) - 1)
     setting = group.settings[0]
@@ -256,7 +263,7 @@ def fit_path(
         task.collected.fit_warnings.append((ConvergenceWarning, paths.warning))
     all_converged = np.ones(
         len(path_indices), dtype=bool
-    )  # LogisticPath's own fit would stop at the same step.
+    )  # The fit of LogisticPath itself would stop at the same step.
     l1_ratio = float(setting["l1_ratio"])
     ridge_penalties = (1 - l1_ratio) * paths.lambdas * weights.sum()
     penalty = Penalty(ridge_penalties, l1_ratio > 0, bool(setting["standardize"]))
@@ -266,11 +273,12 @@ def fit_path(
 
 @frozen(eq=False)
 class Penalty:
-    """Ridge penalty of each candidate, added to the negative log-likelihood summed over rows.
+    """Ridge penalty of each candidate, as a term of the objective that the fit minimises.
 
-    The penalty is `ridge` times half the sum of the squared coefficients. With `standardize` each
-    square is multiplied by the variance of its column. With `selects_columns` only columns with a
-    nonzero coefficient are in the fit.
+    The other term is the negative log-likelihood, summed over rows. The penalty is `ridge` times
+    half the sum of the squared coefficients. With `standardize` each square is multiplied by the
+    variance of its column. With `selects_columns` only columns with a nonzero coefficient are in
+    the fit.
     """
 
     ridge: np.ndarray
@@ -280,7 +288,10 @@ class Penalty:
 
 @frozen(eq=False)
 class TrainingRows:
-    """Training rows of a fit with their classes (0, 1) and weights, to be left out one by one."""
+    """Training rows of a fit for which leave-one-out scores are requested.
+
+    Each row has a class (0 or 1) and a weight.
+    """
 
     X: Any
     rows: np.ndarray
@@ -290,7 +301,10 @@ class TrainingRows:
     def leave_one_out_scores(
         self, scores: np.ndarray, coefficients: np.ndarray, penalty: Penalty
     ) -> np.ndarray:
-        """Return approximate leave-one-out scores, given scores (candidate, row, 1) of all rows."""
+        """Return approximate leave-one-out scores of all rows.
+
+        `scores` has the shape (candidate, row, 1) and holds the scores of the fit on all rows.
+        """
         used_columns = (
             np.flatnonzero(coefficients.any(axis=(0, 1)))
             if penalty.selects_columns
@@ -326,17 +340,18 @@ class TrainingRows:
 
 
 MAX_NEWTON_STEPS = 20
-# A fit has converged if its linear predictors change by at most MAX_LAST_CHANGE in the last step.
-# In the step before, they must change by at most MAX_CHANGE_BEFORE_LAST.
+# A fit has converged if its last step changes linear predictors by at most MAX_LAST_CHANGE.
+# The step before must have changed them by at most MAX_CHANGE_BEFORE_LAST.
 MAX_CHANGE_BEFORE_LAST, MAX_LAST_CHANGE = 1e-4, 1e-6
-# For a mere starting point, a change by at most MAX_CHANGE_OF_START in the last step suffices.
+# A fit that only provides a starting point may end once a step changes by MAX_CHANGE_OF_START or
+# less.
 MAX_CHANGE_OF_START = 0.1
-# If one step changes a linear predictor by MAX_STEP_CHANGE or more, the fit is abandoned.
+# A fit is abandoned if a step changes a linear predictor by MAX_STEP_CHANGE or more.
 MAX_STEP_CHANGE = 100.0
 
 
 def predict_ridge_samples(task: Task, X: np.ndarray) -> np.ndarray:
-    """Store predictions of ridge-penalised candidates; return a mask of completed fits."""
+    """Store the predictions of ridge-penalised candidates, and return a mask of completed fits."""
     is_computed = np.zeros(task.plan.n_fits, dtype=bool)
     if task.data.n_classes != 2 or task.data.codes is None:
         return is_computed
@@ -378,13 +393,16 @@ def _store_predictions(batch: WeightedFits, candidate_index: int, scores: np.nda
         predictions = score
     else:
         probability = expit(score)
-        # The order of operations is that of scikit-learn, so that the digits agree.
+        # These operations have the order of scikit-learn's, so that the digits agree.
         predictions = np.stack([1 - probability, probability], axis=1)
     batch.store_predictions(candidate_index, predictions, np.abs(score) < MIN_LABEL_MARGIN)
 
 
 class _RidgeProblem:
-    """Ridge logistic regressions of classes 0 and 1 on one table, with row weights per fit."""
+    """Ridge logistic regressions of classes 0 and 1, for many fits on one table of rows.
+
+    The fits differ in the weights of the rows.
+    """
 
     def __init__(
         self, rows: np.ndarray, products: np.ndarray, y: np.ndarray, weights: np.ndarray
@@ -393,7 +411,7 @@ class _RidgeProblem:
         self.starting_point = np.zeros(rows.shape[1])
 
     def solve(self, penalty: float, is_requested: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the requested fits' coefficients at one penalty, and a mask of converged fits."""
+        """Return the requested fits' coefficients at one penalty, and a mask of convergence."""
         coefficients = np.zeros((len(is_requested), self.rows.shape[1]))
         has_converged = np.zeros(len(is_requested), dtype=bool)
         mean_weights = (
@@ -417,14 +435,14 @@ class _RidgeProblem:
     def _take_newton_steps(
         self, weights: np.ndarray, coefficients: np.ndarray, penalty: float, max_change: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Take Newton steps for all fits at once; return coefficients and a mask of convergence."""
+        """Take Newton steps in all fits together; return coefficients and a mask of convergence."""
         has_converged = np.zeros(len(coefficients), dtype=bool)
         active_fits = np.arange(len(coefficients))
         ridge = np.append(np.full(coefficients.shape[1] - 1, penalty), 0.0)
         scores = coefficients @ self.rows.T
         is_near_minimum = False
         for _ in range(MAX_NEWTON_STEPS):
-            with np.errstate(over="ignore"):  # This formula is faster than expit, and 1/inf is 0.
+            with np.errstate(over="ignore"):  # Faster than expit; an overflow gives 1/inf = 0.
                 probabilities = 1 / (1 + np.exp(-scores))
             gradient = (
                 weights[active_fits] * (self.y - probabilities)

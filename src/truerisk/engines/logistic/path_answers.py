@@ -16,7 +16,7 @@ MIN_LABEL_MARGIN = 1e-9  # Labels whose margin is below MIN_LABEL_MARGIN are lef
 
 @frozen(eq=False)
 class RowsOfTestSet:
-    """Test rows of one test set.
+    """Rows of one test set, as row numbers of a table X.
 
     `training_rows` holds the training rows if each row is left out of them.
     """
@@ -26,7 +26,10 @@ class RowsOfTestSet:
     training_rows: Any = None
 
     def multiply(self, columns: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-        """Return products (row, function) of the test rows and coefficients (function, column)."""
+        """Multiply the test rows by the coefficients of linear functions; return (row, function).
+
+        `coefficients` has the shape (function, column).
+        """
         if hasattr(self.X, "tocsr"):
             test_rows = self.X[:, columns]
             test_rows = test_rows if self.rows is None else test_rows.tocsr()[self.rows]
@@ -66,7 +69,7 @@ def predictions_from_scores(
 
 
 def class_margins(scores: np.ndarray) -> np.ndarray:
-    """Return the largest class score minus the second largest, for each (candidate, row)."""
+    """Return the margin between the two largest class scores, for each (candidate, row)."""
     if scores.shape[2] == 1:
         margin: np.ndarray = np.abs(scores[..., 0])
     else:
@@ -76,7 +79,7 @@ def class_margins(scores: np.ndarray) -> np.ndarray:
 
 
 def has_near_ties(scores: np.ndarray, codes: np.ndarray, tolerance: np.ndarray) -> np.ndarray:
-    """Return a mask of candidates with nearly equal scores for two rows of different classes.
+    """Return True for candidates with nearly equal scores for two rows of different classes.
 
     The scores have shape (candidate, row). "Nearly" means within the candidate's `tolerance`.
 
@@ -85,7 +88,7 @@ def has_near_ties(scores: np.ndarray, codes: np.ndarray, tolerance: np.ndarray) 
     score_order = np.argsort(scores, axis=1, kind="stable")
     sorted_scores = np.take_along_axis(scores, score_order, axis=1)
     is_small_gap = np.diff(sorted_scores, axis=1) <= tolerance[:, None]
-    # Rows whose sorted scores are linked by small gaps get the same run number.
+    # In the order of scores, rows linked by small gaps get the same group number.
     tie_groups = np.cumsum(np.pad(~is_small_gap, ((0, 0), (1, 0))), axis=1)
     has_near_tie = np.zeros(len(scores), dtype=bool)
     for candidate_index in np.flatnonzero(is_small_gap.any(axis=1)):

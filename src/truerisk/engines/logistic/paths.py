@@ -48,7 +48,10 @@ MINIMA_MODULE = "truerisk.engines.logistic.minima"
 
 
 def _minima_module() -> ModuleType:
-    """Return the module `minima` for LogisticPath and `minimiser`, or raise if it is missing."""
+    """Return the module `minima`, or raise MissingBranch if it is not installed.
+
+    LogisticPath and the option `minimiser` need this module.
+    """
     check_present(MINIMA_MODULE)
     from truerisk.engines.logistic import minima
 
@@ -104,12 +107,12 @@ class LogisticPaths(OnePass):
     @override
     def learner_refusal(self, family: Family) -> str | None:
         if is_exactly(family.last, "sklearn.linear_model:LogisticRegression"):
-            # LogisticPath need not be imported for a LogisticRegression.
+            # This does not import LogisticPath, which a LogisticRegression does not need.
             return family_refusal(family, [type(family.last)])
         return super().learner_refusal(family)
 
     def _follows_solver(self, settings: Sequence[Mapping[str, Any]]) -> bool:
-        """Return True if the engine reproduces the steps of LogisticRegression's solver."""
+        """Return True if the engine takes the same steps as LogisticRegression's own solver."""
         return "C" in settings[0] and not self.minimiser
 
     def setting_refusal(self, setting: dict[str, Any]) -> str | None:
@@ -172,14 +175,15 @@ class LogisticPaths(OnePass):
             X = super().table(group, data)
         else:
             X = as_dense(data.X) if follows_solver else data.X
-        # The followed solver reads rows as well as columns, so that X is not made column-major.
+        # The imitated solver reads rows as well as columns, so that X is not made column-major for
+        # it.
         if X is None or follows_solver:
             return None if X is None else np.asarray(X, dtype=np.float64)
         return _minima_module().to_column_major(X)
 
     @override
     def read(self, group: Group, table: Any) -> np.ndarray:
-        # Only LogisticPath treats sparse tables differently from dense ones.
+        # Only LogisticPath computes with sparse tables in another way than with dense ones.
         is_logistic_regression = "C" in group.settings[0]
         return super().read(group, as_dense(table) if is_logistic_regression else table)
 
@@ -223,13 +227,13 @@ class LogisticPaths(OnePass):
 
     @override
     def rounds(self, group: Group) -> bool:
-        # For LogisticPath the engine performs the same iterations, so that nothing differs.
+        # For LogisticPath the engine takes the same steps, so that there is no difference.
         return "C" in group.settings[0]
 
     @override
     def closing_notes(self, task: Task) -> list[str]:
         n_refitted = sum(map(len, task.collected.unresolved_candidates.values()))
-        # Of all fits that reach max_iter, one is repeated to raise the warning.
+        # Of all fits that reach max_iter, one is run again by scikit-learn to raise its warning.
         n_refitted += bool(task.collected.shared_warnings)
         if not n_refitted or not self._follows_solver(task.group.settings):
             return []
@@ -316,7 +320,7 @@ class LogisticPaths(OnePass):
 
 
 def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) -> str | None:
-    """Return why the facts about fitted models that the plan requests are unavailable, or None.
+    """Return why requested facts about the fitted models cannot be computed, or None.
 
     They are available for LogisticPath that is fitted on rows of X itself, not in a pipeline.
     """
@@ -345,7 +349,7 @@ def _request_refusal(family: Family, data: Data, plan: Plan, minimiser: bool) ->
 
 
 def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str | None:
-    """Return a refusal if some training set has only one class, else None."""
+    """Return why the engine refuses if a training set has only one class, or None if none has."""
     class_sizes = data.class_sizes
     has_unmodified_rows = (
         "flips" not in plan.needs and weights is None and plan.blocks.counts is None
@@ -365,7 +369,7 @@ def _classes_refusal(data: Data, plan: Plan, weights: np.ndarray | None) -> str 
 
 
 def _has_two_classes(plan: Plan, codes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return a mask of fits on single blocks (bootstrap samples) that have two or more classes."""
+    """Return True for fits on one block, a bootstrap sample, that has two or more classes."""
     blocks, has_two_classes = plan.blocks, np.zeros(plan.n_fits, dtype=bool)
     if weights is not None or "flips" in plan.needs or not blocks.sizes.all():
         return has_two_classes

@@ -38,20 +38,20 @@ from truerisk.kernels import native_module
 
 UNCERTAIN_OUTCOME, CONVERGED, LIMIT_REACHED = range(
     3
-)  # The compiled solver returns these codes of its outcome.
-# Each fit is run twice: without noise, and with noise of the size of rounding errors.
+)  # codes by which the compiled solver reports its outcome
+# Each fit is run twice, once with added noise of the size of rounding errors.
 RUNS_PER_FIT = 2
 MAX_FOLLOWED_STEPS = (
     200  # After more than MAX_FOLLOWED_STEPS steps, rounding errors may have grown to any size.
 )
-# Scores of the two runs that differ by less than EQUAL_SCORES_TOLERANCE count as equal.
+# Scores count as equal if the two runs differ by less than EQUAL_SCORES_TOLERANCE in them.
 EQUAL_SCORES_TOLERANCE = 1e-11
-# A label is certain if its margin exceeds a least margin plus a multiple of the runs' distance.
+# A label is certain if its margin exceeds MIN_LABEL_MARGIN plus a multiple of the runs' difference.
 LABEL_SAFETY_FACTOR, MIN_LABEL_MARGIN = 1e3, 1e-9
 # If two runs differ by more than MAX_RUN_DIFFERENCE, they say nothing about scikit-learn's
 # rounding.
 MAX_RUN_DIFFERENCE = 1e-5
-# No error was observed to exceed OBSERVED_ERROR_SHARE times its upper bound `rough_error_bounds`.
+# No observed error exceeded OBSERVED_ERROR_SHARE times its bound in `rough_error_bounds`.
 OBSERVED_ERROR_SHARE = 0.01
 # Largest accepted difference between scores and those of scikit-learn's solver.
 MAX_SCORE_DIFFERENCE = 1e-9
@@ -61,7 +61,10 @@ MIN_COLUMNS_PER_ROW = 2
 
 @frozen(eq=False)
 class StoppedModels:
-    """End points of the solver for every candidate, from two runs that differ in rounding only."""
+    """Coefficients at which the solver stops, for every candidate and in each of two runs.
+
+    The two runs differ in rounding only.
+    """
 
     candidates: np.ndarray
     coefficients: np.ndarray
@@ -74,7 +77,7 @@ class StoppedModels:
 
     def answers(self, task: Task, fit: int, tests: Sequence[RowsOfTestSet]) -> list[np.ndarray]:
         """Return predictions for every test set; leave uncertain candidates to scikit-learn."""
-        # If the table is rotated, p is the number of rotated columns.
+        # p is the number of columns after any rotation of the table.
         n_candidates, n_runs, n_functions, p = self.coefficients.shape
         flat_coefficients = self.coefficients.reshape(-1, p)
         predictions = []
@@ -112,7 +115,7 @@ class StoppedModels:
     def _is_unresolved(
         self, task: Task, test_set_number: int, scores: np.ndarray, run_difference: np.ndarray
     ) -> np.ndarray:
-        """Return a mask of candidates whose predictions other rounding errors may change."""
+        """Return True for candidates with a prediction that other rounding errors may change."""
         min_certain_margin = LABEL_SAFETY_FACTOR * run_difference + MIN_LABEL_MARGIN
         if task.request.response == "label":
             has_close_label = np.asarray(
@@ -131,7 +134,10 @@ class StoppedModels:
 def fit_until_stop(
     group: Group, X: np.ndarray, codes: np.ndarray, weights: np.ndarray, rows: np.ndarray
 ) -> StoppedModels | None:
-    """Return where the solver stops on these rows of X, or None if a class has weight 0."""
+    """Run the solver on these rows of X and return where it stops.
+
+    Return None if a class has weight 0.
+    """
     present_classes = np.flatnonzero(np.bincount(codes))
     if (np.bincount(codes, weights)[present_classes] <= 0).any():
         return None
@@ -167,7 +173,10 @@ def fit_until_stop(
 def _rotate_if_wide(
     X: np.ndarray, rows: np.ndarray
 ) -> tuple[RotatedRows | None, np.ndarray, np.ndarray, dict[str, Any]]:
-    """Rotate the rows of X if there are many more columns; also return options for the solver."""
+    """Rotate the rows of X if there are many more columns than rows.
+
+    Also return options for the solver.
+    """
     is_used = np.zeros(len(X), dtype=bool)
     is_used[rows] = True
     if MIN_COLUMNS_PER_ROW * np.count_nonzero(is_used) > X.shape[1]:
@@ -185,7 +194,7 @@ def _rotate_if_wide(
 
 
 def solver_refusal(setting: Mapping[str, Any]) -> str | None:
-    """Return why LogisticRegression would not take the steps the engine follows, or None."""
+    """Return why LogisticRegression's solver would take other steps than the engine, or None."""
     for name, value in _required_defaults().items():
         if setting[name] is not value and setting[name] != value:
             return (
@@ -207,9 +216,10 @@ def solver_refusal(setting: Mapping[str, Any]) -> str | None:
 
 @cache
 def _required_defaults() -> dict[str, Any]:
-    """Return the defaults of the parameters that must not be changed for this engine to apply.
+    """Return the parameters that must have their default values, with these values.
 
-    `random_state` may have any value, since lbfgs does not use it.
+    Otherwise the engine does not apply. `random_state` may have any value, since lbfgs does not use
+    it.
     """
     from sklearn.linear_model import LogisticRegression
 
@@ -220,7 +230,7 @@ def _required_defaults() -> dict[str, Any]:
 
 @cache
 def matches_installed_solver(is_multiclass: bool) -> bool:
-    """Return True if the installed LogisticRegression takes the same steps as `logistic_lbfgs`.
+    """Return True if the solver of the installed LogisticRegression steps as `logistic_lbfgs` does.
 
     This is checked once per process on small problems, dense and sparse. A problem of three classes
     is checked only if the data have more than two classes, since each check takes some
@@ -263,16 +273,16 @@ def _agrees(n_classes: int, is_sparse: bool) -> bool:
 
 @frozen(eq=False)
 class SolverStops:
-    """End points of the solver at each penalty, in two runs that differ in rounding only.
+    """Points at which the solver stops, for each penalty and in each of two runs.
 
-    `coefficients` have shape (penalty, run, f, p) and `intercepts` (penalty, run, f), where f is 1
-    for two classes (the second against the first), else the number of classes, and p is the number
-    of columns. `has_converged` is True if both runs converged after the same number of iterations
-    (`n_iterations`, per penalty), and no test within the solver was passed very narrowly.
-    `reached_max_iter` is True if, instead, both runs reached the maximum number of iterations. The
-    difference between the two end points shows how much rounding errors have grown.
-    `interpolation_error` bounds the error of a linear predictor if a step was interpolated from
-    nearly equal values.
+    The two runs differ in rounding only. `coefficients` have shape (penalty, run, f, p) and
+    `intercepts` (penalty, run, f), where f is 1 for two classes (the second against the first),
+    else the number of classes, and p is the number of columns. `has_converged` is True if both runs
+    converged after the same number of iterations (`n_iterations`, per penalty), and no test within
+    the solver was passed very narrowly. `reached_max_iter` is True if, instead, both runs reached
+    the maximum number of iterations. The difference between the two end points shows how much
+    rounding errors have grown. `interpolation_error` bounds the error of a linear predictor if a
+    step was interpolated from nearly equal values.
     """
 
     coefficients: np.ndarray
@@ -296,7 +306,9 @@ def logistic_lbfgs(
     directions: np.ndarray | None = None,
     size_of_columns: float = 0.0,
 ) -> SolverStops:
-    r"""Run L-BFGS-B from 0 to the point where it stops, twice for every penalty λ.
+    r"""Run L-BFGS-B for every penalty λ, from coefficients 0 to the point where it stops.
+
+    The solver is run twice for every penalty. It minimises
 
     .. math:: \sum_i \tilde w_i\,\ell_i + \lambda|\beta|^2/2
 

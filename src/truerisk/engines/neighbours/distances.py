@@ -23,12 +23,12 @@ MAX_DISTANCES_IN_MEMORY = 1 << 22  # Largest number of distances that are held i
 MAX_QUERIES_PER_PRODUCT, MAX_ROWS_PER_PRODUCT = (
     256,
     4096,
-)  # Largest numbers of queries and of rows in one matrix product.
+)  # maximum numbers of queries and of rows in one matrix product
 
 
 @frozen
 class MetricSettings:
-    """Metric settings shared by candidates that differ in `n_neighbors` only."""
+    """Settings of the metric, which candidates share that differ in `n_neighbors` only."""
 
     has_distance_weights: bool
     metric: str
@@ -45,23 +45,30 @@ class MetricSettings:
         return cls(setting["weights"] == "distance", metric, p, setting["algorithm"], is_euclidean)
 
     def computes_all_distances(self, n_columns: int, n_rows: int, k: int) -> bool:
-        """Return True if scikit-learn computes all distances for this k (see its user guide)."""
+        """Return True if scikit-learn computes the distances of all rows to find k neighbours.
+
+        See scikit-learn's user guide.
+        """
         uses_brute_force = n_columns > 15 or k >= n_rows // 2
         return self.algorithm == "brute" or (self.algorithm == "auto" and uses_brute_force)
 
     @property
     def needs_float64(self) -> bool:
-        """True if scikit-learn predicts differently for sparse or single-precision tables."""
+        """True if the table must be dense and in double precision.
+
+        With these settings, scikit-learn predicts differently for sparse or single-precision
+        tables.
+        """
         return self.has_distance_weights or not self.is_euclidean
 
 
 @frozen(eq=False)
 class NearestRows:
-    """Nearest rows of each query, in ascending order of (squared distance, row number).
+    """Rows nearest to each query, in ascending order of squared distance.
 
-    Squared distances from query i that differ by at most `tie_bounds[i]` cannot be ordered
-    reliably, since other programs may round them differently. `holds_all_rows` is True if each list
-    holds all rows.
+    Rows at equal distances are in the order of their row numbers. Squared distances from query i
+    that differ by at most `tie_bounds[i]` cannot be ordered reliably, since other programs may
+    round them differently. `holds_all_rows` is True if each list holds all rows.
     """
 
     index: np.ndarray
@@ -94,12 +101,12 @@ def find_nearest(
 
 
 def cosine_rounding_bound(n_columns: int) -> float:
-    """Return a bound on the rounding error of a cosine distance, computed as 1 minus a sum."""
+    """Return a bound on the rounding error of 1 minus the sum that gives a cosine distance."""
     return 4 * (n_columns + 8) * EPS
 
 
 def find_nearest_euclidean(queries: np.ndarray, rows: np.ndarray, list_length: int) -> NearestRows:
-    """Return the `list_length` nearest of `rows` for every query, by Euclidean distance.
+    """Return for every query the `list_length` rows with the smallest Euclidean distances.
 
     A matrix product in single precision, on centred and scaled data, finds all rows that may belong
     to a list given the rounding error. The distances of these rows are computed again in double
@@ -169,11 +176,12 @@ def find_nearest_by_distance(
     list_length: int,
     rounding_bound: float = 0.0,
 ) -> NearestRows:
-    """Return the `list_length` nearest of `n_rows` rows for every query, given a distance function.
+    """Return for every query the nearest of `n_rows` rows, by a function of distances.
 
-    `distances` returns the distances of a block of queries to all rows. Other programs may round a
-    distance by a small share of the largest distance, plus `rounding_bound`. If a distance of a
-    query is not finite, its rows cannot be ordered, and its predictions are left to scikit-learn.
+    There are `list_length` rows for each query. `distances` returns the distances of a block of
+    queries to all rows. Other programs may round a distance by a small share of the largest
+    distance, plus `rounding_bound`. If a distance of a query is not finite, its rows cannot be
+    ordered, and its predictions are left to scikit-learn.
     """
     list_length = min(list_length, n_rows)
     nearest_indices = np.empty((n_queries, list_length), dtype=np.int32)
@@ -221,8 +229,9 @@ MAX_DISTANCES_IN_CACHE = 12_500  # Number of distances that fit into the process
 def find_nearest_of_few_rows(
     queries: NDArray[np.float64], rows: NDArray[np.float64], list_length: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return numbers and squared distances of the `list_length` nearest rows, ties by row number.
+    """Return the numbers and the squared distances of the rows nearest to each query.
 
+    There are `list_length` rows for each query. Rows at equal distances are ordered by row number.
     The bit patterns of positive floats are ordered like the floats. If the last bits of a distance
     are replaced by its row number, the result is an integer that carries its row through the sort,
     and integers are sorted several times faster than pairs. Queries whose order depends on the lost
@@ -239,7 +248,8 @@ def find_nearest_of_few_rows(
         sort_keys = exact_distances.view(np.int64) & ~row_number_mask
         sort_keys |= row_numbers
         sort_keys.sort(axis=1)
-        # If distances around the end of a list differ in the lost bits only, the list may be wrong.
+        # If distances near the end of a list differ in lost bits only, the list may hold wrong
+        # rows.
         is_end_uncertain = (
             sort_keys[:, list_length - 1] ^ sort_keys[:, min(list_length, n_rows - 1)]
         ) <= row_number_mask

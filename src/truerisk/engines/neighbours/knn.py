@@ -67,7 +67,7 @@ LARGEST_SAFE_CELL, SMALLEST_SAFE_CELL = (
     1e-140,
 )  # Squares of cells between SMALLEST_SAFE_CELL and LARGEST_SAFE_CELL neither overflow nor vanish.
 MAX_LIST_ENTRIES = 1 << 22  # Largest number of list entries that are held in memory at once.
-# Equal distances are searched for among N_EXTRA_RANKS ranks beyond the last rank that matters.
+# Equal distances are looked for up to N_EXTRA_RANKS ranks beyond the last rank that matters.
 N_EXTRA_RANKS = 16
 TIE_NOTE = (
     "rows with neighbours of both classes at equal distances: {}; of such neighbours the one with "
@@ -131,8 +131,9 @@ class NearestNeighbours(OnePass):
             return f"metric '{metric}' is not one that it knows."
         if isinstance(p, bool) or not isinstance(p, Real) or not float(p) >= 1:
             return f"p={p!r} is no Minkowski distance."
-        # scikit-learn's search fails in the three cases below.
-        # In all other cases the algorithm affects ties only.
+        # The three cases below are those in which scikit-learn's search fails.
+        # In all other cases, the search algorithm affects only the order of rows at equal
+        # distances.
         algorithm, leaf_size = setting["algorithm"], setting["leaf_size"]
         if not isinstance(algorithm, str) or algorithm not in SEARCH_ALGORITHMS:
             return f"algorithm={algorithm!r} is no search that it knows."
@@ -165,7 +166,7 @@ class NearestNeighbours(OnePass):
                 "weights='distance' may rest on fewer rows than n_neighbors, and they are counted."
             )
         largest_k = int(max(map(itemgetter("n_neighbors"), family.settings)))
-        # The lower bound on the training sizes needs no computation, and usually suffices.
+        # The lower bound on training sizes is known without computation, and usually suffices.
         if largest_k > plan.least_train_sizes.min():
             smallest_train_size = int(plan.train_sizes.min())
             if largest_k > smallest_train_size:
@@ -222,10 +223,10 @@ class NearestNeighbours(OnePass):
         return 1e-3 + 1.3e-9 * sum(distances_per_group), float(sklearn_seconds)
 
     def fits(self, numbers: Any) -> bool:
-        """Return True if squares of the largest cell neither overflow nor vanish, even when summed.
+        """Return True if sums of squared cells neither overflow nor vanish.
 
-        If another column has large cells, a column of small cells has no influence on distances,
-        so that it does not matter whether its squares vanish.
+        This is judged from the largest cell. If another column has large cells, a column of small
+        cells has no influence on distances, so that it does not matter whether its squares vanish.
 
         Parameters
         ----------
@@ -307,7 +308,10 @@ def _every_fit_has_all_classes(data: Data, plan: Plan) -> bool:
 
 
 def _to_response(task: Task, neighbour_predictions: np.ndarray) -> np.ndarray:
-    """Convert labels, class shares or means of neighbours to the requested kind of prediction."""
+    """Convert predictions from neighbours to the kind of prediction that is requested.
+
+    Given are labels, class shares or means of the neighbours' targets.
+    """
     response = task.request.response
     if response == "label" and neighbour_predictions.ndim == 3:
         return neighbour_predictions.argmax(
@@ -328,7 +332,10 @@ def _count_neighbours(class_shares: np.ndarray, group: Group) -> np.ndarray:
 
 
 def _store_predictions(task: Task, checked_predictions: CheckedPredictions) -> None:
-    """Store the predictions of all fits, and leave those to scikit-learn that depend on ties."""
+    """Store the predictions of all fits, except those that depend on distance ties.
+
+    scikit-learn computes the latter.
+    """
     plan, candidate_of_fit, candidates = task.plan, task.places, task.group.candidates
     predictions = _to_response(task, checked_predictions.predictions)
     fit_of_position = np.repeat(plan.fit, plan.test_sizes)
@@ -350,7 +357,10 @@ def _store_predictions(task: Task, checked_predictions: CheckedPredictions) -> N
 
 
 def _store_counts(task: Task, class_shares: np.ndarray, fit_of_position: np.ndarray) -> None:
-    """Store how many neighbours of each class a prediction uses, for test sets that request it."""
+    """Store for each prediction how many of the k neighbours belong to each class.
+
+    This is done for the test sets that request these counts.
+    """
     plan, candidate_of_fit, group = task.plan, task.places, task.group
     gathered_counts = CountCollector.from_holder(task.collected)
     if gathered_counts is None:
@@ -375,7 +385,7 @@ def _store_counts(task: Task, class_shares: np.ndarray, fit_of_position: np.ndar
 def random_draws_refusal(
     engine: NearestNeighbours, groups: list[Group], data: Data, plan: Plan, request: Request
 ) -> str | None:
-    """Return why the mean loss over random training sets has no closed form, or None if it has."""
+    """Return why the engine has no formula for the mean loss over random training sets, or None."""
     reason = expected_losses_refusal(plan, request)
     if reason is not None:
         return reason
@@ -407,7 +417,10 @@ def random_draws_refusal(
 
 
 def store_expected_losses(task: Task) -> None:
-    """Store each row's expected loss over random training sets; note if distance ties matter."""
+    """Store the expected loss of each row over random training sets.
+
+    Add a note if distance ties affect the losses.
+    """
     for fit in range(task.plan.n_fits):
         group = task.of_fit(fit)
         if group is not None:
@@ -423,7 +436,10 @@ def store_expected_losses(task: Task) -> None:
 
 
 def _expected_losses_of_fit(task: Task, group: Group, fit: int) -> tuple[np.ndarray, int]:
-    """Return one fit's expected losses `(k, row)`, and how many rows depend on distance ties."""
+    """Return expected losses `(k, row)` of a fit, and the number of rows that ties affect.
+
+    Ties are equal distances.
+    """
     plan, loss = task.plan, task.request.loss
     draw_distribution, source_rows, test_rows = (
         distribution_of_fit(plan, fit),
@@ -457,7 +473,10 @@ def _tested_rows(plan: Plan, fit: int) -> np.ndarray:
 
 
 def _loss_by_votes(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.ndarray:
-    """Return the loss of each row if 0 … k of its k neighbours have label 1, `(k + 1, n_rows)`."""
+    """Return each row's loss for every number of neighbours with label 1, from 0 to k.
+
+    The shape of the result is `(k + 1, n_rows)`.
+    """
     n_ones = np.arange(k + 1)
     if loss.response == "label":
         labels = np.broadcast_to((2 * n_ones > k)[:, None], (k + 1, len(rows))).astype(np.int8)
@@ -469,7 +488,7 @@ def _loss_by_votes(k: int, data: Data, rows: np.ndarray, loss: RowLoss) -> np.nd
 def _rank_labels(
     task: Task, source_rows: np.ndarray, test_rows: np.ndarray, n_ranks: int
 ) -> tuple[np.ndarray, int]:
-    """Return the labels of the nearest other rows by rank, and how many rows depend on ties."""
+    """Return the labels of other rows by distance rank, and the number of rows that ties affect."""
     assert task.data.codes is not None
     X, codes, metric_settings = task.X, task.data.codes, MetricSettings.from_group(task.group)
     n_searched = min(n_ranks + N_EXTRA_RANKS, len(source_rows) - 1)
@@ -480,7 +499,8 @@ def _rank_labels(
         nearest_rows = find_nearest(metric_settings, X[block_rows], X[source_rows], n_searched + 1)
         neighbour_rows = source_rows[nearest_rows.index]
         is_other_row = neighbour_rows != block_rows[:, None]
-        # If copies of a row fill its list, the last copy is dropped in place of the row itself.
+        # If copies of a row fill its list, the row itself is not in it, and the last copy is
+        # dropped.
         is_other_row[is_other_row.all(axis=1), -1] = False
         labels = codes[neighbour_rows[is_other_row]].reshape(len(block_rows), n_searched)
         squared_distances = nearest_rows.squared_distances[is_other_row].reshape(

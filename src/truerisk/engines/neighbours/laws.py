@@ -31,22 +31,23 @@ class RankDistribution(Protocol):
     """Distribution of the rank of the k-th nearest neighbour in a random training set."""
 
     def last_rank(self, k: int) -> int:
-        """Return a rank that the k-th neighbour exceeds with a probability of about 1e-16."""
+        """Return a rank that the k-th neighbour's rank exceeds with probability about 1e-16."""
         ...
 
     def costs_at_rank(
         self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray
     ) -> np.ndarray:
-        """Return P(k-th neighbour has this rank) times the mean cost, (n_before, 2, n_profiles).
+        """Return the mean cost at this rank, times the probability of this rank for neighbour k.
 
-        `n_ones_before` holds numbers of ones among nearer rows. The second axis is the label of the
-        row with this rank. `costs[s]` are the costs if s of the k neighbours have label 1.
+        The shape of the result is (n_before, 2, n_profiles). `n_ones_before` holds numbers of ones
+        among nearer rows. The second axis is the label of the row with this rank. `costs[s]` are
+        the costs if s of the k neighbours have label 1.
         """
         ...
 
 
 class SubsetRankDistribution:
-    """Distribution of neighbour ranks if some of `n` rows are drawn without replacement."""
+    """Distribution of neighbour ranks if training rows are drawn from `n` without replacement."""
 
     def __init__(self, n: int, size: int) -> None:
         self.n, self.sample_size = n, size
@@ -54,7 +55,7 @@ class SubsetRankDistribution:
         self._log_factorials = np.concatenate([[np.longdouble(0)], np.cumsum(log_numbers)])
 
     def last_rank(self, k: int) -> int:
-        """Return the last rank at which the k-th neighbour lies with a probability that counts."""
+        """Return the largest rank of the k-th neighbour with more than negligible probability."""
         ranks = np.arange(k, self.n - self.sample_size + k + 1)
         tail_probability = np.cumsum(self._rank_probability(k, ranks)[::-1])[::-1]
         return int(ranks[tail_probability >= NEGLIGIBLE_PROBABILITY].max())
@@ -62,7 +63,7 @@ class SubsetRankDistribution:
     def costs_at_rank(
         self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray
     ) -> np.ndarray:
-        """Return the expected cost of each vote if the k-th neighbour has this rank."""
+        """Return the mean cost at this rank, times the probability of this rank for neighbour k."""
         if not k <= rank <= self.n - self.sample_size + k:
             return np.zeros((len(n_ones_before), 2, costs.shape[1]))
         n_ones = np.arange(k)
@@ -98,27 +99,28 @@ class SubsetRankDistribution:
 
 
 class BootstrapRankDistribution:
-    """Distribution of neighbour ranks in bootstrap samples from `n` rows."""
+    """Distribution of neighbour ranks if the training set is a bootstrap sample of `n` rows."""
 
     def __init__(self, n: int, size: int) -> None:
         self.n, self.sample_size = n, size
 
     def last_rank(self, k: int) -> int:
-        """Return the last rank at which the k-th neighbour lies with a probability that counts."""
+        """Return the largest rank of the k-th neighbour with more than negligible probability."""
         from scipy.special import bdtr
 
         ranks = np.arange(1, self.n + 1)
-        # The k-th neighbour lies beyond a rank if the sample has fewer than k copies up to it.
+        # The k-th neighbour lies beyond rank r if the sample has fewer than k copies of the first r
+        # rows.
         tail_probability = bdtr(k - 1, self.sample_size, ranks / self.n)
         return int(ranks[tail_probability <= NEGLIGIBLE_PROBABILITY].min(initial=self.n))
 
     def costs_at_rank(
         self, k: int, rank: int, n_ones_before: np.ndarray, costs: np.ndarray
     ) -> np.ndarray:
-        """Return the expected cost of each vote if the k-th neighbour has this rank."""
+        """Return the mean cost at this rank, times the probability of this rank for neighbour k."""
         from scipy.special import bdtrc
 
-        n_copies = np.arange(k)  # The sample holds this number of copies of nearer rows.
+        n_copies = np.arange(k)  # possible numbers of copies of nearer rows in the sample
         fill_probability = bdtrc(
             k - n_copies - 1, self.sample_size - n_copies, 1 / (self.n - rank + 1)
         )
@@ -141,7 +143,7 @@ class BootstrapRankDistribution:
 def _binomial_probability(
     n_successes: np.ndarray, n_trials: np.ndarray | int, probability: np.ndarray | float
 ) -> np.ndarray:
-    """Return probabilities of the binomial distribution, or 0 for more successes than trials."""
+    """Return binomial probabilities, which are 0 for more successes than trials."""
     from scipy.special import gammaln, xlog1py, xlogy
 
     n_failures = np.asarray(n_trials) - n_successes
@@ -161,7 +163,10 @@ def _binomial_probability(
 def count_ranks_needed(
     draw_distribution: SampleDistribution, n_other_rows: int, k_values: np.ndarray
 ) -> int:
-    """Return how many of the nearest other rows can be the k-th neighbour for the largest k."""
+    """Return the number of nearest other rows that must be known for the largest k.
+
+    One of these rows is the k-th neighbour, except with negligible probability.
+    """
     return _rank_distribution(draw_distribution, n_other_rows).last_rank(int(k_values.max()))
 
 
@@ -172,7 +177,7 @@ def expected_costs(
     k_values: np.ndarray,
     costs: list[np.ndarray],
 ) -> np.ndarray:
-    """Return the expected cost of every k for every row, `(n_ks, n_rows)`.
+    """Return each row's expected cost for every number k of neighbours, `(n_ks, n_rows)`.
 
     `labels_by_rank[i, r − 1]` is the label (0 or 1) of the row with rank r from row i. `costs[j]`
     has shape `(ks[j] + 1, n_rows)` and holds the cost for row i if s of its k neighbours have label

@@ -27,17 +27,20 @@ from truerisk.plan.extras.flips import Flips
 from truerisk.plan.plan import Plan
 
 CERTAIN, TIED, LIST_TOO_SHORT = 0, 1, 2
-# Fits that lack two of five folds are trained on a share SHARE_WITHOUT_TWO_FOLDS of the rows.
+# A fit without two of five folds is trained on this share of the rows.
 SHARE_WITHOUT_TWO_FOLDS = 0.6
-# A squared distance is accurate if its rounding bound is at most this share of it.
-# The bounds of rounding errors are about ten times too large, so that nine digits are correct.
+# A squared distance is accurate if its rounding bound is at most this share of the distance.
+# Since the bounds are about ten times too large, nine digits are then correct.
 MAX_RELATIVE_ROUNDING_BOUND = 2e-8
-MAX_CLASSES = 32767  # Labels are stored in two bytes.
+MAX_CLASSES = 32767  # A label is stored in two bytes.
 
 
 @frozen(eq=False)
 class RowTargets:
-    """Targets of all rows: class codes below `n_classes`, or numbers of shape (row, target)."""
+    """Targets of all rows, either as class codes below `n_classes` or as numbers.
+
+    Numbers have the shape (row, target).
+    """
 
     codes: np.ndarray | None
     targets: np.ndarray | None
@@ -46,7 +49,7 @@ class RowTargets:
 
 @frozen(eq=False)
 class NeighbourPredictions:
-    """Predictions of every k at every test position, with a verdict on each prediction.
+    """Predictions of each row of each test set for every k, with a verdict on each prediction.
 
     The predictions are `labels` (n_ks, n_positions) or `shares` (n_ks, n_positions, width). A
     verdict is CERTAIN, TIED (rows at equal distances around rank k have different targets, and the
@@ -101,7 +104,7 @@ def predict_plan(
         class_codes, n_classes_or_targets = np.empty(0, np.int32), target_table.shape[1]
     returns_labels = wanted_output == "labels"
     labels = np.empty((n_outputs if returns_labels else 0, n_positions), dtype=np.int16)
-    if k_of_fit is not None:  # Positions without a candidate keep the label -1.
+    if k_of_fit is not None:  # A prediction for which no candidate is requested keeps the label -1.
         labels.fill(-1)
     shares = np.full(
         (0 if returns_labels else n_outputs, n_positions, n_classes_or_targets), np.nan
@@ -200,7 +203,7 @@ def _check(
 
 
 def _sort_by_fit(unsorted_flips: Flips, n_fits: int) -> tuple[np.ndarray, Flips]:
-    """Sort flipped labels by fit; also return the index of each fit's first flip."""
+    """Sort flipped labels by fit; also return where the flips of each fit start."""
     fit_order = np.argsort(unsorted_flips.fit, kind="stable")
     sorted_flips = Flips(
         *(getattr(unsorted_flips, field_name)[fit_order] for field_name in ("fit", "row", "code"))
@@ -210,7 +213,10 @@ def _sort_by_fit(unsorted_flips: Flips, n_fits: int) -> tuple[np.ndarray, Flips]
 
 @frozen(eq=False)
 class CheckedPredictions:
-    """Predictions `(k, test row)`; `is_unresolved` marks predictions that ties affect."""
+    """Predictions `(k, test row)`, with a mask of those that depend on rows at equal distances.
+
+    The mask is `is_unresolved`.
+    """
 
     predictions: np.ndarray
     is_unresolved: np.ndarray
@@ -218,7 +224,7 @@ class CheckedPredictions:
 
 @frozen(eq=False)
 class NeighbourPredictor:
-    """Input of a nearest-neighbour prediction: a plan, the group's values of k, and targets."""
+    """Input of nearest-neighbour predictions: a plan, the targets, and the values of k."""
 
     task: Task
     group: Group
@@ -231,7 +237,7 @@ class NeighbourPredictor:
     def predict(
         self, lists: Callable[[int], NearestRows], train_share: float
     ) -> CheckedPredictions:
-        """Return the predictions, from lists of nearest rows that are as long as necessary.
+        """Predict all test rows from lists of nearest rows, which are made as long as necessary.
 
         `train_share` is the share of listed rows that are in a training set. The first lists are so
         long that a random subset with this share almost always contains the largest k. If some
@@ -274,7 +280,7 @@ class NeighbourPredictor:
         is_unresolved = neighbour_predictions.verdicts == TIED
         if np.isinf(
             nearest_lists.tie_bounds
-        ).any():  # Lists with infinite distances cannot be ordered.
+        ).any():  # If a list holds an infinite distance, its order is unknown.
             is_unresolved |= np.isinf(nearest_lists.tie_bounds)[
                 self.list_of_row[self.plan.positions[0]]
             ]
@@ -283,7 +289,7 @@ class NeighbourPredictor:
     def _unreliable_distances(
         self, nearest_lists: NearestRows, metric_settings: MetricSettings, largest_k: int
     ) -> np.ndarray:
-        """Return, per list, the squared distance below which scikit-learn loses too many digits.
+        """Return for each list the squared distance below which scikit-learn's digits are too few.
 
         scikit-learn computes |x|² − 2x'y + |y|², or 1 − cosine, and such differences lose their
         leading digits. Smaller distances have reciprocals with fewer than nine correct digits.
@@ -302,13 +308,16 @@ class NeighbourPredictor:
 
 
 def predict_in_all_fits(task: Task) -> CheckedPredictions:
-    """Predict in all fits from one list per test row, as no pipeline step learns from rows."""
+    """Predict the test rows of all fits, from one list of nearest rows for each test row.
+
+    The fits can share the lists, because no pipeline step learns from rows.
+    """
     plan, group, data, X = task.plan, task.group, task.data, task.X
-    if plan.n_fits == 1:  # In a single split the distances among test rows are not needed.
+    if plan.n_fits == 1:  # With a single split, distances between test rows are not needed.
         searched_rows = plan.train_rows(0)[0]
     elif (plan.train.base == ALL).any():
         searched_rows = np.arange(plan.n_rows)
-    else:  # Neighbours can only be rows of some training set.
+    else:  # Only rows that are in some training set can be neighbours.
         base_blocks = np.unique(plan.train.base)
         searched_rows = np.unique(
             np.concatenate([plan.blocks[int(block)] for block in base_blocks])
@@ -323,7 +332,7 @@ def predict_in_all_fits(task: Task) -> CheckedPredictions:
     train_share = max(1, int(plan.least_train_sizes.min())) / len(searched_rows)
     train_share = max(
         2 * train_share - 1, min(train_share, SHARE_WITHOUT_TWO_FOLDS)
-    )  # Most other fits lack two folds.
+    )  # In most other plans, fits lack two folds.
     return predictor.predict(partial(_find_lists, task, query_rows, searched_rows), train_share)
 
 
@@ -333,7 +342,7 @@ _cached_lists: WeakKeyDictionary[RowsCacheKey, tuple[Any, int, NearestRows]] = W
 def _find_lists(
     task: Task, query_rows: np.ndarray, searched_rows: np.ndarray, list_length: int
 ) -> NearestRows:
-    """Return the nearest rows of each query row, among the rows that occur in a training set.
+    """Return the rows nearest to each query row, among rows that are in some training set.
 
     Nested validation needs the lists of all rows among all rows twice (for tuning and for testing),
     and a permutation test needs these lists thousands of times with other targets. The last lists
@@ -347,7 +356,7 @@ def _find_lists(
             X if len(searched_rows) == len(X) else X[searched_rows],
             list_length,
         )
-        # If the candidate rows are 0, 1, 2, ..., list entries are row numbers already.
+        # If the searched rows are 0, 1, 2, ..., list entries are already row numbers.
         if searched_rows[-1] < len(searched_rows):
             return nearest_lists
         return replace(nearest_lists, index=searched_rows[nearest_lists.index].astype(np.int32))
@@ -366,7 +375,7 @@ def _find_lists(
 def predict_in_one_fit(
     task: Task, group: Group, shown: Shown, test_rows: np.ndarray
 ) -> CheckedPredictions:
-    """Predict the test rows of one fit, by a small plan of its training and test rows."""
+    """Predict the test rows of one fit, by a plan that holds only its training and test rows."""
     X, y = shown.X, shown.y
     if shown.times is not None:
         X, y = np.repeat(X, shown.times, axis=0), np.repeat(y, shown.times, axis=0)

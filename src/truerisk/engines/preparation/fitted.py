@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 ConvertedTable = TypeVar("ConvertedTable", bound=Any)
 
 CLOSED_FORMS_MODULE = "truerisk.engines.preparation.closed.first_steps"
-ALL_TEST_SETS = -1  # Number of a test set that stands for all test sets of a fit at once.
-COPY_TOLERANCE = 1e-9  # Copies of a row may differ by this share of a column's range.
+ALL_TEST_SETS = -1  # Test set number that means "all test sets of the fit joined".
+# Transformed copies of a row may differ by this number times the column's range.
+COPY_TOLERANCE = 1e-9
 
 
 @frozen(eq=False)
 class _FittedSteps:
-    """Fitted preprocessing steps of one fit, which no other fit shares."""
+    """Preprocessing steps fitted for one fit of the plan and not shared with other fits."""
 
     transformers: list[Any]
     train_table: Any
@@ -97,7 +98,7 @@ def fit_preprocessing_steps(
 
 
 def _are_nearly_equal(X: np.ndarray, copied_rows: np.ndarray) -> bool:
-    """Return True if copies of a row are equal up to the last digits of their columns.
+    """Return True if transformed copies of a row differ only by rounding errors.
 
     Copies differ by more if a column holds nothing but rounding errors, such as a component beyond
     the rank.
@@ -114,7 +115,10 @@ def _fit_remaining_steps(
     test_sets: Sequence[np.ndarray],
     step_fitter: StepFitter | None,
 ) -> tuple[FittedTransformers, list[Any]]:
-    """Fit the steps after those with a closed form; return them and their input for test rows."""
+    """Fit those steps that follow the steps with a closed form.
+
+    Return the fitted steps, and the tables of test rows that they have to transform.
+    """
     from sklearn.base import clone
 
     closed_output = _fit_closed_steps(preparation, data, repeated_rows, targets, test_sets)
@@ -141,7 +145,7 @@ def _fit_closed_steps(
     y: np.ndarray,
     test_sets: Sequence[np.ndarray],
 ) -> ClosedOutput | None:
-    """Return the output of the first steps with a closed form, or None if there are none.
+    """Return the output of those first steps that have a closed form, or None if none has one.
 
     The closed forms are imported only if the first step is of a class that has one.
     """
@@ -156,7 +160,7 @@ def _fit_closed_steps(
 
 
 def _join_test_sets(preparation: Any, test_sets: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
-    """Return the test sets, joined to one if rows are transformed independently of each other."""
+    """Return the test sets, joined to one if no step lets rows affect the output of other rows."""
     if len(test_sets) < 2 or not all(is_rowwise(step) for _, step in preparation.steps):
         return test_sets
     return [np.concatenate(test_sets)]
@@ -186,7 +190,7 @@ ROWWISE_CLASSES = tuple(
         "feature_selection:SelectPercentile",
     )
 )
-SUBSTEP_PARAMETERS = {  # For each composite step, this is the parameter that lists its substeps.
+SUBSTEP_PARAMETERS = {  # Names the parameter that lists the substeps of each class of steps.
     "sklearn.pipeline:Pipeline": "steps",
     "sklearn.pipeline:FeatureUnion": "transformer_list",
     "sklearn.compose:ColumnTransformer": "transformers",
@@ -195,9 +199,10 @@ NON_ESTIMATOR_STEPS = ("passthrough", "drop", None)
 
 
 def is_rowwise(step: Any) -> bool:
-    """Return True if the step transforms each row in the same way whichever rows accompany it.
+    """Return True if a fitted step transforms each row independently of the rows passed with it.
 
-    The step and all its substeps must be exactly of the classes in CELLS and SUBSTEP_PARAMETERS.
+    The step and all its substeps must be exactly of the classes in ROWWISE_CLASSES and
+    SUBSTEP_PARAMETERS.
     """
     if step is None or isinstance(step, str):
         return step in NON_ESTIMATOR_STEPS

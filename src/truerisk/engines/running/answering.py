@@ -38,7 +38,7 @@ class RowsToPredict:
 
     @classmethod
     def from_plan(cls, data: Data, plan: Plan, test_set: int) -> RowsToPredict:
-        """Collect the rows of a test set of the plan, at other points if its `Extra` moves them."""
+        """Collect the rows of a test set, or points near them if the plan's `Extra` moves rows."""
         rows, _ = plan.test_rows(test_set)
         plan_extra = plan.extra
         original_rows = (
@@ -70,7 +70,7 @@ def predict_all_rows(model: Any, data: Data, request: Request) -> Any:
 
 
 def predict_rows(model: Any, data: Data, test_rows: RowsToPredict, request: Request) -> Any:
-    """Return a fitted model's prediction for each row of a test set, or its scorer's value."""
+    """Return a fitted model's predictions for a test set, or the value of the requested scorer."""
     if request.response == "scored":
         return _scorer_value(model, data, test_rows, request.scorer)
     predictions = _predict_by_response(model, data, test_rows, request)
@@ -103,7 +103,10 @@ def _scorer_value(model: Any, data: Data, test_rows: RowsToPredict, scorer: Any)
 
 
 def _probabilities(model: Any, data: Data, test_rows: RowsToPredict) -> np.ndarray:
-    """Return a column for each class of y; a class that the model never saw has probability 0."""
+    """Return class probabilities with a column for each class of y.
+
+    A class that the model never saw has probability 0.
+    """
     if not hasattr(model, "predict_proba"):
         raise Refusal(
             f"{_learner_name(model)} gives no probabilities, which log, brier and other losses and "
@@ -114,7 +117,7 @@ def _probabilities(model: Any, data: Data, test_rows: RowsToPredict) -> np.ndarr
 
 
 def _risks(model: Any, test_rows: RowsToPredict) -> np.ndarray:
-    """Return a survival model's predicted risks; predicted survival times are negated."""
+    """Return a survival model's risk scores; if it predicts survival times, return them negated."""
     risks = reshape_like_y(model.predict(test_rows.X), test_rows.y.shape[:1])
     learner = Family(getattr(model, "best_estimator_", model)).last
     return risks if getattr(learner, "_predict_risk_score", True) else -risks
@@ -123,7 +126,11 @@ def _risks(model: Any, test_rows: RowsToPredict) -> np.ndarray:
 def _proba_arguments(
     model: Any, data: Data, test_rows: RowsToPredict
 ) -> tuple[Any, np.ndarray, int, int]:
-    """Return the `predict_proba` output, its class codes, and the numbers of rows and classes."""
+    """Return the arguments of `check_probabilities` for a model and its test rows.
+
+    They are the `predict_proba` output, the class codes of its columns, and the numbers of rows and
+    classes.
+    """
     if not hasattr(model, "classes_"):
         raise ValueError(
             "the model has predict_proba and no classes_, so that the class of each column is not "
@@ -139,7 +146,7 @@ def _learner_name(model: Any) -> str:
 
 
 def _positive_scores(model: Any, data: Data, test_rows: RowsToPredict) -> np.ndarray:
-    """Return decision values for the second class, or its probabilities if the model has none."""
+    """Return decision values for the second class, or its probabilities as a substitute."""
     if data.n_classes != 2:
         raise Refusal(
             f"this loss ranks rows by one score, and y has {data.n_classes} classes: use "
@@ -157,7 +164,7 @@ def _positive_scores(model: Any, data: Data, test_rows: RowsToPredict) -> np.nda
 
 
 def _has_reversed_classes(model: Any, data: Data) -> bool:
-    """Return True if the model's decision values are for the first class of y, not the second."""
+    """Return True if high decision values mean the first class of y, not the second."""
     classes = getattr(model, "classes_", None)
     return classes is not None and encode_classes(classes, data).tolist() == [1, 0]
 
@@ -176,13 +183,13 @@ def refuse_wrong_length(n_predictions: int, n_rows: int) -> None:
 
 
 def encode_predicted_labels(labels: Any, data: Data) -> np.ndarray:
-    """Return the class codes of predicted labels; warn of labels that are not in y, coded as −1.
+    """Return the class codes of predicted labels.
 
-    Raise ValueError if a label is of another kind than those of y (a string where y holds numbers,
-    a fraction, None).
+    A label that is not in y gets code −1 and a warning. Raise ValueError if a label is of another
+    kind than those of y (a string where y holds numbers, a fraction, None).
     """
     labels = np.asarray(labels).ravel()
-    # NumPy's variable-width strings cannot be searched among labels of other types.
+    # np.searchsorted cannot compare NumPy's variable-width strings with labels of other types.
     if labels.dtype.kind == "T":
         labels = labels.astype(object)
     class_codes = _find_codes(labels, data)
@@ -209,7 +216,8 @@ def _find_codes(labels: np.ndarray, data: Data) -> np.ndarray:
     label_kinds = {
         LABEL_KINDS.get(array.dtype.kind, "") for array in (labels, data.class_labels)
     } - {""}
-    if len(label_kinds) > 1:  # Older releases of NumPy warn when they compare strings with numbers.
+    # Strings are never compared with numbers, because older releases of NumPy warn of it.
+    if len(label_kinds) > 1:
         return np.full(len(labels), -1, dtype=class_code_dtype(data.n_classes))
     try:
         class_positions = np.minimum(np.searchsorted(data.class_labels, labels), data.n_classes - 1)
@@ -220,7 +228,7 @@ def _find_codes(labels: np.ndarray, data: Data) -> np.ndarray:
 
 
 def _are_same_kind(label: Any, known_label: Any) -> bool:
-    """Return True if both labels are strings, or both whole numbers (booleans count as such)."""
+    """Return True if both labels are strings, or both are whole numbers or booleans."""
     if isinstance(known_label, int | float):
         return isinstance(label, int | float) and math.isfinite(label) and label == int(label)
     return isinstance(label, type(known_label))
@@ -232,9 +240,10 @@ def _quote_labels(data: Data) -> str:
 
 
 def encode_classes(classes: Any, data: Data) -> np.ndarray:
-    """Return the codes of a model's `classes_`, −1 for a class that y does not hold.
+    """Return the class codes of the labels in a model's `classes_`.
 
-    Raise ValueError if y holds none of the model's classes.
+    A label that y does not hold gets code −1. Raise ValueError if y holds none of the
+    model's classes.
     """
     labels = np.asarray(classes).ravel()
     class_codes = _find_codes(labels, data)
@@ -250,9 +259,9 @@ def encode_classes(classes: Any, data: Data) -> np.ndarray:
 def check_probabilities(
     raw_probabilities: Any, class_codes: np.ndarray, n_rows: int, n_classes: int
 ) -> np.ndarray:
-    """Return the `predict_proba` output with a column for each class of y, after checks.
+    """Check the `predict_proba` output, and return it with a column for each class of y.
 
-    Raise ValueError for numbers outside [0, 1]; warn of rows that do not sum to 1.
+    Raise ValueError for numbers outside [0, 1]. Warn of rows that do not sum to 1.
     """
     probabilities_by_class = expand_to_all_classes(
         raw_probabilities, class_codes, n_rows, n_classes
@@ -288,7 +297,10 @@ def check_probabilities(
 def expand_to_all_classes(
     raw_probabilities: Any, class_codes: np.ndarray, n_rows: int, n_classes: int
 ) -> np.ndarray:
-    """Return the `predict_proba` output with a column for each class of y; unseen classes get 0."""
+    """Return the `predict_proba` output with a column for each class of y.
+
+    Classes that the model has not seen get probability 0.
+    """
     raw_table = real_array(raw_probabilities)
     refuse_wrong_length(len(np.atleast_1d(raw_table)), n_rows)
     if raw_table.shape != (n_rows, len(class_codes)):
@@ -302,7 +314,7 @@ def expand_to_all_classes(
 
 
 def _sum_tolerance(dtype: np.dtype[Any]) -> float:
-    """Return how far a row's probabilities of this floating-point type may deviate from sum 1."""
+    """Return how far the sum of a row's probabilities, of this dtype, may differ from 1."""
     return float(np.sqrt(np.finfo(dtype if dtype.kind == "f" else np.float64).eps))
 
 

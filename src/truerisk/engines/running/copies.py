@@ -63,9 +63,10 @@ class _DistinctRowSplitter:
 
 
 def keep_copies_together(model: Any, original_rows: np.ndarray) -> dict[str, Any]:
-    """Make every `cv` of a model split distinct rows; return the fit parameters that this needs.
+    """Make every `cv` in a model split the distinct rows of a sample, not their copies.
 
-    `original_rows[i]` is the number of the distinct row of which training row i is a copy.
+    Return the fit parameters that the model needs for this. `original_rows[i]` is the number of the
+    distinct row of which training row i is a copy.
     """
     from sklearn.base import is_classifier
 
@@ -90,7 +91,10 @@ def keep_copies_together(model: Any, original_rows: np.ndarray) -> dict[str, Any
 
 
 def _refuse_nested_cv(params: dict[str, Any], model: Any, cv_names: list[str]) -> None:
-    """Raise Refusal for a `cv` within a `cv`: the inner one cannot know which rows are copies."""
+    """Raise Refusal if an estimator with a `cv` contains another estimator with a `cv`.
+
+    The inner `cv` cannot know which rows are copies.
+    """
     for outer_name in cv_names:
         prefix = outer_name[: -len("cv")]
         inner_names = [name for name in cv_names if name.startswith(prefix) and name != outer_name]

@@ -16,9 +16,10 @@ PROBABILITY_TOLERANCE = 1e-9  # Rounding may move a survival probability this fa
 
 
 def event_probabilities_by_interval(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
-    """Return each row's event probability in each interval between horizons, the latest first.
+    """Return the probability that a row's event falls into each interval between horizons.
 
-    Outside the times that a model covers, its survival curve is continued as a constant.
+    The latest interval comes first. Outside the times that a model covers, its survival
+    curve is continued as a constant.
 
     A pipeline may not offer the survival curves of its learner. Then the rows are transformed by
     the pipeline's steps, and the learner predicts the curves.

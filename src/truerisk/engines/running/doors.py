@@ -58,7 +58,10 @@ def several_scores_module() -> ModuleType:
 
 
 def interval_probabilities(model: Any, X: Any, horizons: np.ndarray) -> np.ndarray:
-    """Return each row's event probability in each interval between horizons, the latest first."""
+    """Return the probability that a row's event falls into each interval between horizons.
+
+    The latest interval comes first.
+    """
     check_present("truerisk.engines.running.curves_in_time")
     from truerisk.engines.running import curves_in_time
 
@@ -88,7 +91,10 @@ def shared_steps_of_family(
 def known_steps_finder(
     step_trees: FittedStepTrees | None, family: Family, steps: Any, candidate: int
 ) -> Callable[[Plan, int], StepFitter | None]:
-    """Return a function that finds the pipeline steps that another family fitted on equal rows."""
+    """Return a function that looks up pipeline steps fitted by another family on the same rows.
+
+    Steps that no other family fitted are fitted.
+    """
     if step_trees is None or steps is None:
         return lambda plan, fit: None
     find_steps: Callable[[Plan, int], StepFitter | None]

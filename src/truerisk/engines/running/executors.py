@@ -57,7 +57,7 @@ def count_workers(executor: Any) -> int | None:
 
 
 def resolve_executor(n_jobs: Any) -> Any:
-    """Return the executor on which fits run, or None for this process.
+    """Return the executor on which fits run, or None if they run in this process.
 
     Numbers have the same meaning as in joblib: 1 is this process, -1 is one worker per core.
     """
@@ -167,7 +167,10 @@ def _is_cluster(executor: Any) -> bool:
 
 
 def limit_to_one_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread, so that workers share the cores and rounding is reproducible."""
+    """Limit BLAS to one thread, so that workers do not compete for cores.
+
+    Rounding is then reproducible too.
+    """
     from threadpoolctl import threadpool_limits
 
     return threadpool_limits(1)

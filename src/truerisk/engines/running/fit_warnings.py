@@ -46,7 +46,7 @@ def collect_warnings() -> Iterator[list[FitWarning]]:
 
 
 class WarningCounts:
-    """Counts of warnings: each distinct warning is stored once, however many fits issue it.
+    """Distinct warnings of all fits, with the number of times that each was issued.
 
     Texts that differ only in their numbers (such as a duality gap) count as one warning. It is
     shown with the text of its first occurrence.
@@ -65,7 +65,7 @@ class WarningCounts:
             self._n_occurrences[warning_key] += 1
 
     def issue_all(self, n_fits: int) -> None:
-        """Issue each distinct warning once, with the number of fits that caused it."""
+        """Issue each distinct warning once, with the number of times that it occurred."""
         for key, text in self._texts.items():
             warn(append_count(text, self._n_occurrences[key], n_fits), key[0])
 
@@ -82,7 +82,9 @@ def mask_numbers(text: str) -> str:
 
 
 def append_count(text: str, n_occurrences: int, n_fits: int) -> str:
-    """Append to a warning's text how often it occurred; if there was one fit, return the text.
+    """Append to a warning's text how often it occurred in how many fits.
+
+    If there was only one fit, return the text unchanged.
 
     >>> append_count("no convergence", 3, 10)
     'no convergence [3 times in 10 fits]'
@@ -91,7 +93,7 @@ def append_count(text: str, n_occurrences: int, n_fits: int) -> str:
 
 
 def split_count(text: str) -> tuple[str, int, int]:
-    """Split a text that `append_count` returned into the warning, its count and the number of fits.
+    """Split the text that `append_count` returns into warning, count and number of fits.
 
     Return (text, 1, 0) for a text without counts.
 
@@ -103,9 +105,9 @@ def split_count(text: str) -> tuple[str, int, int]:
 
 
 def failure_reason(model: Any, data: Data, y: np.ndarray, error: BaseException) -> tuple[str, str]:
-    """Return why a fit failed, and the name of the error class: BadData if the data are at fault.
+    """Return why a fit failed, and the name of the error class to raise.
 
-    `y` holds the targets of the fit's training rows.
+    The class is BadData if the data are at fault. `y` holds the targets of the fit's training rows.
     """
     message = f"{_failing_step(model, error)}{describe_error(error)}{_advice(error)}"
     cell_message = columns().message_on_non_finite_cell(data.X)
@@ -120,7 +122,7 @@ def failure_reason(model: Any, data: Data, y: np.ndarray, error: BaseException) 
         if _is_about_cells(error) or "float() argument" in message
         else None
     )
-    # NumPy's message about dates is long and less specific.
+    # For dates NumPy's own message is left out, because it is long and says less.
     if column_message is not None and column_message.startswith("X has dates"):
         return f"{_failing_step(model, error)}{column_message}", BadData.__name__
     if column_message is not None and _is_about_cells(error):
@@ -147,7 +149,7 @@ def _failing_step(model: Any, error: BaseException) -> str:
 
 
 def _advice(error: BaseException) -> str:
-    """Return advice in parentheses for a common cause of failed fits, or an empty string."""
+    """Return advice in parentheses if the error is a common one, else an empty string."""
     if isinstance(error, MemoryError):
         return " (use fewer workers, fewer rows, or a setting of the model that needs less memory)"
     message = first_line(error)

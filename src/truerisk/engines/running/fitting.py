@@ -94,7 +94,7 @@ class FitResult:
 
 
 def failure_error(fit_result: FitResult) -> TrueRiskError:
-    """Return the exception of a failed fit; it is BadData if cells of X are not finite."""
+    """Return the exception to raise for a failed fit, BadData if the data are at fault."""
     assert fit_result.failure is not None
     if fit_result.error_name == BadData.__name__:
         error = BadData(fit_result.failure)
@@ -115,7 +115,7 @@ def fit_batch(
     fit_function: Callable[..., list[FitResult]] | None = None,
     step_trees: FittedStepTrees | None = None,
 ) -> list[FitResult]:
-    """Fit every candidate of every job in a batch, and return one `FitResult` for each candidate.
+    """Fit the candidates of every job in a batch; return a `FitResult` per job and candidate.
 
     If `stops_at_failure` is True, the batch ends with the first fit that fails. If the jobs hold
     groups of candidates, `fit_function` fits a group and returns the results of its candidates.
@@ -138,7 +138,7 @@ def fit_batch(
         test_sets = test_sets_by_fit[fit_offsets[fit] : fit_offsets[fit + 1]]
         for candidate in candidates:
             candidate_input, training_columns = shared_input.copy(), None
-            # Groups of candidates never take kernel or distance matrices, only single candidates.
+            # Only single candidates, never groups of them, take kernel or distance matrices as X.
             if isinstance(candidate, int) and family.pairwise[candidate]:
                 training_columns = _training_columns(family, data, plan, fit)
                 candidate_input = candidate_input.with_columns(training_columns)
@@ -273,7 +273,10 @@ def _predict_all_requests(
     learner_and_rows: tuple[Any, RowsToPredict],
     data: Data,
 ) -> list[Any]:
-    """Return a test set's predictions for all requests; call each prediction method only once."""
+    """Return the predictions of a test set for each request, such as labels and probabilities.
+
+    Each prediction method of the model is called only once.
+    """
     requests = request.all_requests
     if len(requests) == 1:
         return [_predict_request(request, model_and_rows, learner_and_rows, data)]
@@ -300,13 +303,19 @@ def _predict_request(
     learner_and_rows: tuple[Any, RowsToPredict],
     data: Data,
 ) -> Any:
-    """Return the learner's predictions for transformed rows; a scorer gets the model and X."""
+    """Return what one request asks for: predictions of a test set or the value of a scorer.
+
+    The learner predicts the transformed rows. A scorer gets the whole model and untransformed rows.
+    """
     model, test_rows = model_and_rows if request.response == "scored" else learner_and_rows
     return predict_rows(model, data, test_rows, request)
 
 
 def _predictor_for(model: Any, fit_input: FitInput, test_rows: RowsToPredict) -> Any:
-    """Return the object that predicts a test set: the model, or a stand-in for training rows."""
+    """Return the object that predicts a test set: the model itself or a stand-in.
+
+    A stand-in may be needed if the test set consists of training rows.
+    """
     if test_rows.original_rows is None or fit_input.output_hook is None:
         return model
     return fit_input.output_hook.predictor_for(model, fit_input, test_rows)
@@ -373,7 +382,7 @@ def _fit(
     targets: tuple[np.ndarray, ...],
     params: Mapping[str, Any],
 ) -> FittedSteps | None:
-    """Fit a model; if candidates share its steps, fit only its learner on the transformed table.
+    """Fit a model, or only its learner if candidates share the fitted steps before it.
 
     Return the fitted steps before the learner, or None if the model was fitted as a whole.
     """
@@ -385,7 +394,7 @@ def _fit(
     )
     if (
         fitted_steps is None
-    ):  # If a step failed, the whole pipeline is fitted and raises its own error.
+    ):  # If a shared step failed, the pipeline is fitted as a whole and raises its own error.
         model.fit(fit_input.make_features(), *targets, **params)
         return None
     learner_name, learner = model.steps[-1]
@@ -446,5 +455,5 @@ _N_COLUMNS_TEXT = "(n_features="
 
 
 def extract_model_message(sentence: str) -> str:
-    """Return the model's own message, cut from the library's sentence about a failed fit."""
+    """Return the model's own error message, which is a part of the sentence that reports it."""
     return sentence.partition(_N_COLUMNS_TEXT)[2].partition("): ")[2]

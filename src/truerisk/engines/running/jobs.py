@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from truerisk.engines.running.kept_fits import StoredFits
 
 BATCHES_PER_WORKER = 4
-# If fits are stored, batches are smaller, because the fits of an interrupted batch are lost.
+# With a store of fits, batches are smaller: an interruption loses the fits of unfinished batches.
 BATCHES_PER_WORKER_STORED = 32
 
 
@@ -54,7 +54,8 @@ def run_jobs(
     Fits that are in the user's store are not repeated, and new fits are added to it.
     """
     n_result_rows = len(family) if run.candidate_by_fit is None else 1
-    if fit_function is None and jobs:  # The learners' own `fit` is called.
+    # Without a `fit_function` of an engine, the learners allocate their own matrices.
+    if fit_function is None and jobs:
         refuse_too_large(family, data, plan)
     collector = _ResultCollector(data, plan, request, n_result_rows, run.is_needed)
     is_local = run.executor is None
@@ -100,7 +101,7 @@ def run_jobs(
 
 
 def _find_stored_fits(engine: str, jobs: list[Job], *context: Any) -> StoredFits:
-    """Return the jobs of a run, divided into those in the store and those that have to run."""
+    """Return the jobs of a run, divided into stored fits and fits that have to run."""
     check_present("truerisk.engines.running.kept_fits")
     from truerisk.engines.running.kept_fits import read_stored_fits
 
@@ -134,7 +135,10 @@ def _batch_name(batch: list[Job]) -> str:
 def _divide_into_batches(
     jobs: list[Job], batch_size: int | None, batches_per_worker: int, n_workers: int | None
 ) -> list[list[Job]]:
-    """Divide jobs into batches: single jobs in this process, else several batches per worker."""
+    """Divide jobs into batches; by default several per worker.
+
+    Without workers each batch is a single job.
+    """
     if batch_size is None:
         batch_size = (
             1 if n_workers is None else max(1, -(-len(jobs) // (batches_per_worker * n_workers)))
@@ -145,7 +149,7 @@ def _divide_into_batches(
 
 
 class _ResultCollector:
-    """Arrays of predictions, filled in from batches of fits that end in any order."""
+    """Collector that copies the predictions of fits, which end in any order, into arrays."""
 
     def __init__(
         self,

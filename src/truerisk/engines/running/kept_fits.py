@@ -29,7 +29,10 @@ def read_stored_fits(
     request: Request,
     run: RunOptions,
 ) -> StoredFits:
-    """Look up the jobs of a run in the user's store of fits, by candidate or candidate group."""
+    """Look up in the user's store which fits of a run were stored by an earlier run.
+
+    The store is searched separately for each candidate or group of candidates.
+    """
     fit_store = run.fit_store
     assert fit_store is not None
     caches: dict[CandidateKey, FitCache] = {}
@@ -54,10 +57,11 @@ def read_stored_fits(
 
 @frozen(eq=False)
 class StoredFits:
-    """The jobs of a run, by candidate or by group of candidates, and their cache of stored fits.
+    """Jobs of a run, with the fits that the user's store already holds for them.
 
-    `jobs_to_run` holds the jobs that still have to run. `is_scored` is True for each request for
-    which a scorer returns one number per test set.
+    Jobs are arranged by candidate or group of candidates. `jobs_to_run` holds the jobs that
+    still have to run. `is_scored` is True for each request for which a scorer returns one number
+    per test set.
     """
 
     fit_store: FitStore
@@ -67,7 +71,7 @@ class StoredFits:
     jobs_to_run: dict[CandidateKey, dict[int, Any]]
 
     def stored_results(self, values: Sequence[np.ndarray]) -> Iterator[list[FitResult]]:
-        """Yield the stored predictions of each job, and remove it from the jobs that have to run.
+        """Yield the results of each stored fit, and remove its job from the jobs that have to run.
 
         `values` are the arrays to which the predictions will be copied.
         """
@@ -120,7 +124,7 @@ class StoredFits:
     def _refuse_unsuitable(
         self, fit_results: list[FitResult], values: Sequence[np.ndarray]
     ) -> None:
-        """Raise BadStore if the shape or type of stored predictions does not suit the plan."""
+        """Raise BadStore if stored predictions differ in shape or type from what the plan needs."""
         test_sets_by_fit, fit_offsets = self.plan.questions_of
         for fit_result in fit_results:
             test_sizes = self.plan.test_sizes[
@@ -142,7 +146,10 @@ class StoredFits:
 def _fits_into_array(
     predictions: list[Any], values: np.ndarray, is_scored: bool, test_sizes: np.ndarray
 ) -> bool:
-    """Return True if predictions have the shapes and type of the array they are copied to."""
+    """Return True if predictions of test sets can be copied into the array `values`.
+
+    Their shapes and types have to fit.
+    """
     shapes = [() if is_scored else (n_rows, *values.shape[2:]) for n_rows in test_sizes]
     has_castable_types = all(
         np.can_cast(test_set_predictions.dtype, values.dtype, "same_kind")
@@ -155,7 +162,7 @@ def _fits_into_array(
 
 
 def encode_results(fit_results: list[FitResult]) -> dict[str, Any]:
-    """Convert the results of one fitted model, one per candidate, to JSON values and arrays."""
+    """Convert the results of one fit, one for each candidate, to JSON values and arrays."""
     arrays = {
         f"{array_kind} {result_number} {array_index}": np.asarray(array)
         for result_number, fit_result in enumerate(fit_results)
@@ -166,7 +173,7 @@ def encode_results(fit_results: list[FitResult]) -> dict[str, Any]:
 
 
 def _arrays_by_kind(fit_result: FitResult) -> dict[str, Sequence[Any]]:
-    """Return a candidate's arrays by kind: predictions, row counts, and further predictions."""
+    """Return a dictionary of one candidate's predictions, row counts and further predictions."""
     further_arrays = {
         f"also {request_number}": further_answers
         for request_number, further_answers in enumerate(fit_result.further_answers)
@@ -194,7 +201,7 @@ def _to_json_values(fit_result: FitResult) -> dict[str, Any]:
 def decode_results(
     stored_content: Mapping[str, Any], fit: int, candidates: CandidateKey
 ) -> list[FitResult]:
-    """Rebuild the results that `encode_results` converted, for candidates with these numbers."""
+    """Rebuild the results of these candidates from the output of `encode_results`."""
     try:
         numbered_results = zip(stored_content["pieces"], candidates, strict=True)
         return [

@@ -35,7 +35,7 @@ ALTERNATIVES = {
 
 
 def expected_losses_refusal(plan: Plan, request: Request) -> str | None:
-    """Return why expected losses over randomly drawn training sets are not computed, or None."""
+    """Return why no expected losses over random training sets can be computed, or None."""
     draw_distributions = Laws.from_holder(plan)
     if draw_distributions is None or len(draw_distributions.fit) < plan.n_fits:
         return "only some of the train sets are drawn at random."
@@ -51,7 +51,10 @@ def expected_losses_refusal(plan: Plan, request: Request) -> str | None:
 
 
 def listed_draws_refusal(plan: Plan, request: Request) -> str | None:
-    """Return why the possible training sets cannot all be fitted (they are too many), or None."""
+    """Return why not every possible training set can be fitted, or None if each can.
+
+    The usual reason is that there are too many.
+    """
     draw_distributions = Laws.from_holder(plan)
     if draw_distributions is None:
         return None
@@ -109,7 +112,7 @@ def expected_losses_of_plan(
     request: Request,
     run_options: RunOptions,
 ) -> Answers:
-    """Compute expected losses from the engine's predictions for every possible training set.
+    """Compute each row's expected loss over random training sets by fitting every possible one.
 
     Raise Refusal if there are too many training sets.
     """
@@ -219,9 +222,10 @@ def _expected_losses(
     original_test_sets: np.ndarray,
     draw_weights: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each test row's weighted mean loss over the draws, by candidate.
+    """Return each candidate's expected loss for each test row.
 
-    Also return a mask of the test sets, by candidate, for which no fit failed.
+    It is the mean loss over the possible training sets, weighted by their numbers of draws. Also
+    return a mask (candidate, test set) that is True if no fit failed.
     """
     plan_of_draws = predictions.plan
     rows, _ = plan_of_draws.positions
@@ -265,7 +269,7 @@ def _add_value_axes(has_prediction: np.ndarray, values: np.ndarray) -> np.ndarra
 def _seconds_per_fit(
     seconds: np.ndarray, plan_of_draws: Plan, original_fits: np.ndarray, n_fits: int
 ) -> np.ndarray:
-    """Sum the seconds of the fits on drawn training sets for each fit of the original plan."""
+    """Return the seconds of each fit of the original plan, summed over its training sets."""
     original_fit_by_draw = original_fits[_first_test_set_of_each_fit(plan_of_draws)]
     return np.stack(
         [

@@ -23,7 +23,8 @@ from truerisk.core.identity import is_exact_instance
 from truerisk.engines.running.answering import RowsToPredict
 from truerisk.plan.answers import class_codes_from_scores
 
-# Ensembles are advised to be so large that every bag contains fewer rows than this on average.
+# Users are advised to add members until the expected number of rows drawn by every member, and
+# thus never tested, is below this.
 MAX_EXPECTED_UNTESTED_ROWS = 0.01
 
 
@@ -47,7 +48,7 @@ def bagging_classes() -> tuple[type, ...]:
 
 
 def out_of_bag_refusal(family: Family) -> str | None:
-    """Return why the family's models have no out-of-bag predictions, or None if they have."""
+    """Return why the family's models cannot predict out of bag, or None if they can."""
     if not _supports_out_of_bag(family.last):
         return f"{family.name} is not trained on bootstrap samples; forests and bagging are."
     if family.last is not family.estimator:
@@ -61,11 +62,11 @@ def out_of_bag_refusal(family: Family) -> str | None:
 
 
 def _supports_out_of_bag(model: Any) -> bool:
-    """Return True if the mean over out-of-bag members predicts a row as the ensemble would.
+    """Return True if averaging the members' predictions gives the ensemble's prediction.
 
-    This holds for scikit-learn's forests and bagging. A subclass qualifies only if it inherits the
-    prediction methods unchanged, and defines its own ``estimators_samples_`` (the rows that its
-    members drew).
+    Out-of-bag predictions can then be computed. This holds for scikit-learn's forests and
+    bagging. A subclass qualifies only if it inherits the prediction methods unchanged, and defines
+    its own ``estimators_samples_`` (the rows that its members drew).
     """
     ensemble_classes = (*forest_classes(), *bagging_classes())
     if is_exact_instance(model, *ensemble_classes):
@@ -90,9 +91,10 @@ def _is_inherited(model: Any, ensemble_class: type, method_name: str) -> bool:
 def predictions_by_size(
     model: Any, member_counts: set[int], test_rows: RowsToPredict
 ) -> dict[int, FixedPredictions]:
-    """Return the predictions of the ensemble's first members, for each number of members.
+    """Return stand-ins for smaller ensembles that consist of the model's first members.
 
-    If the rows are training rows, the predictions are out-of-bag.
+    There is one for each number in `member_counts`. If the rows are training
+    rows, the predictions are out-of-bag.
     """
     members = _EnsembleMembers(model, test_rows.X)
     if test_rows.original_rows is None:
@@ -107,7 +109,10 @@ def predictions_by_size(
 
 
 def out_of_bag_predictions(model: Any, test_rows: RowsToPredict) -> FixedPredictions:
-    """Return a stand-in for an ensemble: the members that did not draw a row predict it."""
+    """Return a stand-in for an ensemble, which predicts its training rows out of bag.
+
+    Each row is predicted by the members that did not draw it.
+    """
     if not _supports_out_of_bag(model):
         raise Refusal(
             f"{type(model).__name__} is not trained on bootstrap samples; forests and bagging are."
@@ -130,7 +135,7 @@ class _EnsembleMembers:
         self.original_X = X
         first_predictions = self.predict_with_first(
             1
-        )  # This call raises the error that the ensemble would raise for X.
+        )  # If the ensemble cannot predict X, it raises its own error here.
         self.is_single_precision = (
             self.n_classes is None
             and first_predictions.dtype.kind == "f"
@@ -171,7 +176,7 @@ class _EnsembleMembers:
         model = self.model
         if (
             type(model) in forest_classes()
-        ):  # A forest draws its rows again from each member's seed.
+        ):  # Forests do not store the drawn rows, but draw them again from each tree's seed.
             model, generator = copy.copy(model), np.random.RandomState(0)
             model.estimators_ = [
                 _SeedOnlyTree(tree.random_state, generator) for tree in model.estimators_
@@ -179,7 +184,7 @@ class _EnsembleMembers:
         yield from model.estimators_samples_
 
     def _convert_table(self, X: Any) -> Any:
-        """Return X as the ensemble passes it to its members: checked, and float32 for forests."""
+        """Check and convert X as the ensemble does for its members (to float32 in forests)."""
         from sklearn.utils import check_array
 
         return check_array(
@@ -191,7 +196,7 @@ class _EnsembleMembers:
 
 
 class _SeedOnlyTree:
-    """Stand-in for a tree of a forest that holds only its seed, to repeat its bootstrap draw.
+    """Stand-in for a tree that holds only the tree's seed, which determines its bootstrap draw.
 
     Reseeding one generator is faster than creating a new one for each tree.
     """
@@ -209,7 +214,7 @@ class _SeedOnlyTree:
 def _means_of_first_members(
     members: _EnsembleMembers, member_counts: set[int]
 ) -> dict[int, np.ndarray]:
-    """Return the mean prediction over the first m members, for each requested number m.
+    """Return the mean prediction of the first m members, for each number m in `member_counts`.
 
     In single precision the ensemble itself computes the mean, because its parallel jobs sum
     separately.
@@ -228,10 +233,11 @@ def _means_of_first_members(
 def _out_of_bag_means(
     members: _EnsembleMembers, original_rows: np.ndarray, member_counts: set[int]
 ) -> dict[int, np.ndarray]:
-    """Return each row's mean prediction by those of the first m members that did not draw it.
+    """Return the out-of-bag predictions of each row, for each number m in `member_counts`.
 
-    The result has one entry for each number m. `original_rows[i]` is the row of the table of which
-    training row i is a copy. A member that drew one copy of a row has seen that row.
+    A row's prediction is the mean over those of the first m members that did not draw it.
+    `original_rows[i]` is the row of the table of which training row i is a copy. A member that drew
+    one copy of a row has seen that row.
     """
     n_rows = int(members.X.shape[0])
     prediction_sums: np.ndarray | None = None
@@ -275,7 +281,7 @@ def _mean_prediction(
     if members.n_classes is not None and not members.is_forest:
         return (
             prediction_sums / prediction_sums.sum(axis=1)[:, None]
-        )  # BaggingClassifier divides probabilities by their sum, too.
+        )  # BaggingClassifier normalises out-of-bag probabilities in the same way.
     return prediction_sums / n_predictions.reshape(-1, *[1] * (prediction_sums.ndim - 1))
 
 
@@ -339,7 +345,10 @@ class FixedLogOdds(FixedBinaryDecisionValues):
 
 
 def make_fixed_score_model(model: Any, scores: np.ndarray) -> FixedPredictions:
-    """Return a stand-in for the model whose predictions are these values or decision values."""
+    """Return a stand-in for the model that returns `scores` as its predictions.
+
+    For a classifier the scores are log-odds or decision values.
+    """
     if not hasattr(model, "classes_"):
         return FixedPredictions(scores)
     fixed_model_class = (

@@ -22,7 +22,7 @@ from truerisk.data.rows import n_columns
 from truerisk.plan.plan import Plan
 
 BYTES_PER_CELL = 8  # bytes per float64
-# Number of columns-by-columns matrices that are in memory at the same time.
+# A fit holds this number of matrices with n_columns × n_columns cells at the same time.
 # Discriminant analysis has the covariances of a class and of all classes, and the solver's copy.
 # Cox regression has the Hessian, the sum over rows at risk, and the next term of that sum.
 N_MATRICES_IN_MEMORY = 3
@@ -90,7 +90,7 @@ def refuse_too_large(size_rule: str, family: Family, data: Data, plan: Plan | No
     n_cells, matrix_name = max(
         count_cells(setting, n_rows, n_features) for setting in family.settings
     )
-    # A gigabyte is always tried, because asking the system for its free memory is slower.
+    # Below one gigabyte free memory is not looked up, because the look-up costs time.
     if n_cells * BYTES_PER_CELL < 2**30:
         return
     free_bytes = available_memory()

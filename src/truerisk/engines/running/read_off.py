@@ -20,15 +20,15 @@ from truerisk.core.identity import is_exactly
 
 # scikit-learn's PCA decomposes the covariance matrix of at most this many columns.
 MAX_COVARIANCE_COLUMNS = 1_000
-# PCA decomposes that matrix only if X has at least this many rows per column.
+# It decomposes the covariance matrix only if X has at least this many rows per column.
 MIN_ROWS_PER_COLUMN = 10
-# scikit-learn's PCA computes the full decomposition if neither side of the table exceeds this.
+# PCA computes the full decomposition if neither rows nor columns are more than this.
 MAX_FULL_SOLVER_SIZE = 500
 
 
 @frozen
 class SharedFitParameter:
-    """Parameter of a pipeline step whose values share one fit, and functions that derive them.
+    """Parameter of a pipeline step for which one fit yields the step at several values.
 
     `choose_value_to_fit` returns the value in the grid that is fitted to a table X, or None if no
     single fit serves the other values. `derive_fitted_step` returns the step as if it were fitted
@@ -42,7 +42,7 @@ class SharedFitParameter:
 
 
 def find_shared_fit_parameter(step: Any) -> SharedFitParameter | None:
-    """Return the step's parameter whose values share one fit, or None if there is none.
+    """Return the parameter for which one fit yields the step at several values, or None.
 
     >>> from sklearn.feature_selection import SelectKBest
     >>> find_shared_fit_parameter(SelectKBest()).parameter_name
@@ -90,7 +90,7 @@ def _derive_selector(fitted_step: Any, value: Any, table: Any) -> tuple[Any, Any
 
 
 def _choose_largest_n_components(step: Any, values: Sequence[Any], X: Any) -> Any:
-    """Return the largest valid number of components in the grid, or None.
+    """Return the largest valid number of components of a PCA in the grid, or None.
 
     Return None if PCA's solver depends on the number of components, or if X is sparse.
     """
@@ -107,9 +107,10 @@ def _choose_largest_n_components(step: Any, values: Sequence[Any], X: Any) -> An
 
 
 def _derive_pca(fitted_step: Any, value: Any, table: Any) -> tuple[Any, Any] | None:
-    """Return a fitted PCA with fewer components, and its scores if they are columns of `table`.
+    """Return a PCA with fewer components, derived from a fitted one, and its transformed table.
 
-    Return None if the number of components needs a fit of its own.
+    The table consists of the first columns of `table`. It is None if the PCA has to transform X
+    instead. Return None if the number of components needs a fit of its own.
     """
     n_fitted_components, rank = (
         fitted_step.n_components_,
@@ -130,7 +131,7 @@ def _derive_pca(fitted_step: Any, value: Any, table: Any) -> tuple[Any, Any] | N
         fitted_step,
         n_components=value,
         n_components_=value,
-        # The memory order of the components decides how matrix products are rounded.
+        # order="K" keeps the memory order of the components, which affects rounding in products.
         components_=np.array(fitted_step.components_[:n], order="K"),
         explained_variance_=explained_variances[:n].copy(),
         explained_variance_ratio_=fitted_step.explained_variance_ratio_[:n].copy(),

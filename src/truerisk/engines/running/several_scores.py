@@ -28,9 +28,9 @@ def _make_caching_method(
     stored_predictions: dict[str, Any],
     predict: Callable[[], Any],
 ) -> Any:
-    """Return a replacement for a prediction method that predicts these rows only once.
+    """Return a replacement for a prediction method that caches the predictions for `table`.
 
-    For the same table of rows it returns a copy of the stored prediction. For any other arguments
+    For the same table it returns a copy of the stored prediction. For any other arguments
     it calls the original method.
     """
 
@@ -90,7 +90,7 @@ POSITIVE_SCORER_PATH = "truerisk.losses.scorer_losses:PositiveScorer"
 
 
 def needs_only_predictions(request: Request) -> bool:
-    """Return True if a request needs only predictions, and does not pass the model to user code.
+    """Return True if a request can be met with predictions, without giving user code the model.
 
     This holds for the losses of this package and for the scorers that `make_scorer` returns.
     """

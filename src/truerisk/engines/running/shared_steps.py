@@ -37,9 +37,9 @@ from truerisk.plan.plan import Plan
 
 MAX_STORED_BYTES = (
     256 * 2**20
-)  # The tables that are stored for later learners take at most this many bytes.
+)  # Transformed tables that are stored for other families take at most this many bytes.
 MAX_NESTING_DEPTH = (
-    4  # Attributes of a fitted step are searched for arrays to this depth of nesting.
+    4  # To measure a fitted step, its attributes are searched to this depth of nesting.
 )
 
 
@@ -63,7 +63,7 @@ class UnfittedStep:
 
 @dataclass(eq=False)
 class FittedStep:
-    """A fitted step: a node of the prefix tree, with the tables that the step returned.
+    """A fitted pipeline step, which is a node of a `FittedStepTree`, and its transformed tables.
 
     `X` is the transformed training set, and `test_tables` holds the transformed test sets.
     """
@@ -100,7 +100,7 @@ class FittedSteps:
         return copy_if_mutable(self.fitted_steps[-1].X)
 
     def transform_test_set(self, test_position: int, X: Any) -> Any:
-        """Transform the rows X of a test set by all steps; store the table for later calls.
+        """Transform X, the rows of a test set, by all steps; later calls reuse the result.
 
         `test_position` is the position of the test set among the test sets of the fit.
         """
@@ -155,7 +155,10 @@ class FittedStepTree:
         make_table: Callable[[], Any],
         y: np.ndarray | None,
     ) -> FittedStep | None:
-        """Derive a fitted step from one fit that serves several settings, or return None."""
+        """Derive a fitted step from the step fitted at another value of one parameter.
+
+        Return None if the step has no such parameter, or if the values need fits of their own.
+        """
         shared_parameter = find_shared_fit_parameter(unfitted_step.step)
         if shared_parameter is None or unfitted_step.key_without_parameter is None:
             return None
@@ -198,7 +201,7 @@ class FittedStepTree:
 
 
 class FittedStepTrees:
-    """The fitted steps of several training sets, stored for later families if memory permits."""
+    """Fitted steps for several training sets, stored for later families while memory permits."""
 
     def __init__(self, room: int = MAX_STORED_BYTES) -> None:
         self.free_bytes = room
@@ -206,7 +209,10 @@ class FittedStepTrees:
         self._latest_tree: tuple[tuple[str, int], FittedStepTree] | None = None
 
     def get_step_tree(self, plan: Plan, fit: int) -> FittedStepTree:
-        """Return the prefix tree of one training set; store the previous one if memory permits."""
+        """Return the tree of steps fitted on one training set.
+
+        The tree that was in use before is stored if memory permits.
+        """
         fit_key = plan.fingerprint, fit
         if self._latest_tree is not None and self._latest_tree[0] != fit_key:
             self._store_if_memory_permits(*self._latest_tree)
@@ -240,7 +246,7 @@ def _size_in_bytes(value: Any, depth: int, seen_ids: set[int]) -> int:
     seen_ids.add(id(value))
     if isinstance(value, np.ndarray):
         return value.nbytes
-    # The value is a data frame; its strings belong to the user and are not counted.
+    # Strings in a data frame are not counted, because they are the user's own objects.
     if hasattr(value, "memory_usage"):
         return int(np.sum(value.memory_usage(deep=False)))
     nested_values = list(value.values()) if isinstance(value, dict) else []
@@ -295,13 +301,13 @@ class UnfittedSteps:
 
     @cached_property
     def _original_step_keys(self) -> dict[str, Hashable]:
-        """Keys of the steps as the user gave them, before a candidate's parameters are set."""
+        """Comparison keys of the steps as given by the user, without any candidate's parameters."""
         return {name: _equality_key(step) for name, step in self.family.estimator.steps[:-1]}
 
     def _values_in_grid(
         self, name: str, parameter: str, step_params: Mapping[str, Any]
     ) -> tuple[Any, ...]:
-        """Return a parameter's values among candidates that set a step's other parameters alike."""
+        """Return the values of a parameter in those candidates that agree in the step's others."""
         other_settings_key = _settings_key(_drop_param(parameter, step_params))
         values = {}
         for params in self._params_by_step[name]:
@@ -330,7 +336,7 @@ class SharedSteps:
     def from_family(
         cls, family: Family, data: Data, n_candidates: int, step_tree: FittedStepTree | None = None
     ) -> SharedSteps | None:
-        """Return the shared steps if sharing them leaves all results unchanged, else None.
+        """Return the steps that a family's candidates share, or None if sharing may change results.
 
         If a `step_tree` of the training set is given, other families share its steps as well.
         """
@@ -361,7 +367,10 @@ class SharedSteps:
 def known_steps(
     step_trees: FittedStepTrees, family: Family, steps: Any, candidate: int
 ) -> Callable[[Plan, int], StepFitter | None]:
-    """Return a function that finds the pipeline steps that another family fitted on equal rows."""
+    """Return a function that looks up pipeline steps fitted by another family on the same rows.
+
+    Steps that no other family fitted are fitted.
+    """
     from sklearn.base import clone
 
     unfitted_steps = UnfittedSteps(family).make_unfitted_steps(steps.steps, candidate)
@@ -388,7 +397,7 @@ def known_steps(
 
 
 def with_equal_first_step(families: Mapping[str, Family]) -> set[str]:
-    """Return the names of the families whose first pipeline step another family has as well."""
+    """Return the names of the families that share their first pipeline step with another family."""
     names_by_step: dict[Hashable, list[str]] = {}
     for family_name, family in families.items():
         if family.is_piped and len(family.estimator.steps) > 1:
@@ -401,7 +410,10 @@ def with_equal_first_step(families: Mapping[str, Family]) -> set[str]:
 
 
 def _params_of_step(params: Mapping[str, Any], step_name: str) -> dict[str, Any]:
-    """Return a candidate's parameters of one step, by name; the name "" is the step itself."""
+    """Return a candidate's parameters of one step, by name.
+
+    The name is "" if the candidate replaces the step itself.
+    """
     split_params = ((n.partition("__"), value) for n, value in params.items())
     return {
         parameter_name: value
@@ -425,7 +437,10 @@ def _random_states(step: Any) -> Hashable:
 
 
 class _IdentityKey:
-    """Key that equals only a key of the same object, which it holds to keep its id unique."""
+    """Dictionary key for an object that is compared by identity.
+
+    It holds the object, so that no other object gets the same id.
+    """
 
     def __init__(self, content: Any) -> None:
         self.content = content
@@ -458,7 +473,10 @@ def _equality_key(value: Any) -> Hashable:
 
 
 def _is_cloned_by_params(estimator: Any) -> bool:
-    """Return True unless a clone of the estimator stays fitted, as a FrozenEstimator does."""
+    """Return True if `clone` makes an unfitted estimator from the parameters.
+
+    Cloning a FrozenEstimator, for example, returns the fitted estimator itself.
+    """
     from sklearn.base import BaseEstimator
 
     clone_method = getattr(type(estimator), "__sklearn_clone__", None)

@@ -22,8 +22,8 @@ from truerisk.engines.support_vectors.svm_steps import (
     solver_gaussian_kernel,
 )
 
-# A user's Gram matrix counts as symmetric if it is so up to rounding errors.
-# The tolerance for asymmetry is this share of the matrix's largest diagonal element.
+# A user's Gram matrix counts as symmetric if it differs from its transpose by rounding errors.
+# They may be as large as this number times the largest diagonal element.
 SYMMETRY_TOLERANCE = 1e-10
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
 
@@ -100,7 +100,7 @@ class InnerProducts:
     rows: np.ndarray
     test_rows: np.ndarray | None = None
     product_function: ProductFunction = dense_products
-    # Products of the training rows with the test rows, computed when a model needs them.
+    # Inner products or squared distances between training and test rows, computed when needed.
     # The key True holds squared distances, the key False inner products.
     lazy_products: dict[bool, _LazyProducts] = field(default_factory=dict)
 
@@ -123,7 +123,7 @@ class InnerProducts:
         libsvm has no solution. The same holds for a negative gamma, which rounding may produce from
         a variance of 0.
         """
-        # With a precomputed kernel, X holds the kernel values (training row, test row).
+        # With a precomputed kernel, X itself is the kernel matrix.
         if setting["kernel"] == "precomputed":
             return _gram_from_kernel(self.rows, partial(_select_cells, self.rows.T))
         inner = (
@@ -132,7 +132,7 @@ class InnerProducts:
             else self.train_products[np.ix_(row_subset, row_subset)]
         )
         kernel = partial(_kernel_values, setting, gamma)
-        # Kernel values between all rows are computed once for many fits.
+        # Here the kernel values between all rows are computed once, and serve many fits.
         if row_subset is None and self.test_rows is None:
             products_or_distances = self.train_distances if setting["kernel"] == "rbf" else inner
             test_kernel = partial(_select_cells, kernel(products_or_distances))
@@ -171,7 +171,7 @@ class InnerProducts:
 
 
 class _LazyProducts:
-    """Products of each training row with all test rows, computed when they are first needed."""
+    """Inner products or squared distances between training and test rows, computed when needed."""
 
     def __init__(
         self,

@@ -29,7 +29,7 @@ from truerisk.plan.answers import class_code_dtype
 
 @frozen(eq=False)
 class DecisionValues:
-    """Decision values of SVC, in an array (class pair, candidate, row).
+    """Decision values of SVC for every class pair, candidate and test row.
 
     A value ≥ 0 is a vote for the second class of the pair.
     """
@@ -38,7 +38,7 @@ class DecisionValues:
     values: np.ndarray
 
     def answers(self, request: Request, n_classes: int) -> np.ndarray:
-        """Return decision values if scores are requested, otherwise the predicted class codes."""
+        """Return decision values if the request is for scores, otherwise predicted class codes."""
         if request.response == "score":
             return self.values[0]
         votes = np.zeros((*self.values.shape[1:], n_classes), dtype=np.int32)
@@ -154,7 +154,7 @@ def _class_weights(class_codes: np.ndarray, setting: Mapping[str, Any], classes:
 
 
 N_SIMULATED_CLASSES = 3
-ZERO_CELL_SHARE = 0.4  # Share of the cells of a simulated sparse table that are set to zero.
+ZERO_CELL_SHARE = 0.4  # Proportion of zeros in simulated sparse tables.
 EXAMPLE_SETTINGS: tuple[tuple[dict[str, Any], int], ...] = (
     ({"kernel": "rbf", "gamma": 0.3, "C": 30.0}, 3),
     ({"kernel": "rbf", "gamma": 0.01, "C": 200.0, "shrinking": False}, 37),

@@ -208,7 +208,7 @@ class SupportVectors(OnePass):
             isinstance(test_table, SparseRows) is not isinstance(shown.X, SparseRows)
             for test_table in tests
         ):
-            # An SVC that was fitted on a dense table may refuse a sparse table, and conversely.
+            # SVC may refuse to predict sparse rows after a fit on dense rows, and conversely.
             return None
         test_cells = stack_cells(tests)
         inner_products = InnerProducts(dense_cells(shown.X), test_cells, _product_function(shown.X))
@@ -247,7 +247,10 @@ def _product_function(X: Any) -> ProductFunction:
 def _predict_from_gram(
     task: Task, fit: int, inner_products: InnerProducts, gram: GramMatrix | None
 ) -> None:
-    """Predict for all candidates of one kernel in one fit, from the Gram matrix of all rows."""
+    """Predict the test sets of one fit for all candidates with one kernel.
+
+    `gram` is the Gram matrix of all rows, or None if the training set needs its own.
+    """
     group = task.of_fit(fit)
     if group is None:
         return

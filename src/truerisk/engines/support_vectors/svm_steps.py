@@ -34,7 +34,7 @@ def pairwise_inner_products(rows: np.ndarray, *, of_differences: bool = False) -
 def inner_products_between(
     rows: np.ndarray, other_rows: np.ndarray, *, of_differences: bool = False
 ) -> np.ndarray:
-    """Return inner products or squared distances of two row sets: a matrix (rows, other rows)."""
+    """Return the matrix of inner products, or squared distances, of `rows` with `other_rows`."""
     rows, other_rows = _as_doubles(rows, other_rows)
     product_matrix = np.empty((len(rows), len(other_rows)))
     native_module().svm_products_between(
@@ -71,7 +71,7 @@ def _as_doubles(rows: np.ndarray, other_rows: np.ndarray) -> tuple[np.ndarray, n
 def solver_gaussian_kernel(
     inner_products: np.ndarray, gamma: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return exp(−γ d²) in single precision as SVC's solver uses it, and the diagonal in double.
+    """Return the Gaussian kernel in the precision of SVC's solver, and its diagonal.
 
     The squared distances d² between the rows are computed from their inner products.
     """
@@ -86,7 +86,7 @@ def solver_gaussian_kernel(
 
 
 def prediction_gaussian_kernel(squared_distances: np.ndarray, gamma: float) -> np.ndarray:
-    """Return exp(−γ d²) as SVC computes it for predictions, from given squared distances d²."""
+    """Return the Gaussian kernel as SVC computes it for predictions, from squared distances."""
     kernel_values = np.empty(squared_distances.shape)
     native_module().svm_gaussian_answered(
         np.ascontiguousarray(squared_distances), float(gamma), kernel_values
@@ -97,7 +97,10 @@ def prediction_gaussian_kernel(squared_distances: np.ndarray, gamma: float) -> n
 def polynomial_kernel(
     inner_products: np.ndarray, gamma: float, coef0: float, degree: int
 ) -> np.ndarray:
-    """Return the polynomial kernel (γ xᵢ'xⱼ + c)ᵈ, with the power by repeated squaring."""
+    """Return the polynomial kernel, computed from inner products as SVC does.
+
+    It is `(gamma * inner_product + coef0) ** degree`, with the power by repeated squaring.
+    """
     inner_products, kernel_values = (
         np.ascontiguousarray(inner_products),
         np.empty(inner_products.shape),
@@ -120,14 +123,14 @@ def solve_binary_problems(
     tolerance: float,
     shrinking: bool,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Solve many two-class problems for every C as libsvm does; return the β and the intercepts.
+    """Solve many two-class SVM problems as libsvm does, each for every value of C.
 
-    Problem p is trained on the rows `rows[problem_starts[p]:problem_starts[p + 1]]`, first those
-    with label +1. A copy of a row is listed again. The coefficients β are returned in one flat
-    array, in which problem p has the slice from `len(C_values) * problem_starts[p]` on, of shape
-    (len(C_values), m). The intercepts have shape (problem, C). The upper bound of β for a row is wᵢ
-    (C vᵢ), where `weights` holds w (of rows) and v (of their classes). The β of a problem with an
-    overflow are not numbers.
+    Return the coefficients β and the intercepts. Problem p is trained on the rows
+    `rows[problem_starts[p]:problem_starts[p + 1]]`, first those with label +1. A copy of a row is
+    listed again. The coefficients β are returned in one flat array, in which problem p has the
+    slice from `len(C_values) * problem_starts[p]` on, of shape (len(C_values), m). The intercepts
+    have shape (problem, C). The upper bound of β for a row is wᵢ (C vᵢ), where `weights` holds w
+    (of rows) and v (of their classes). The β of a problem with an overflow are not numbers.
     """
     rows = np.ascontiguousarray(rows, dtype=np.int32)
     problem_starts = np.ascontiguousarray(problem_starts, dtype=np.int64)
@@ -160,7 +163,7 @@ def solve_binary_problems(
 def stepped_answers(
     kernel_values: np.ndarray, rows: np.ndarray, beta: np.ndarray, intercept: np.ndarray
 ) -> np.ndarray:
-    """Return decision values (C, test row) from coefficients β, summed in SVC's order.
+    """Return the decision value of each test row for each C, summed in SVC's order.
 
     `rows` are the indices of the training rows in `kernel_values`, the kernel values (training row,
     test row).

@@ -25,11 +25,11 @@ NO_ROW = -1
 
 
 def find_single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
-    """Find the fits that leave one row out or flip one label; return a mask, and that row per fit.
+    """Find the fits that leave out, or flip the label of, one row and are tested on that row.
 
-    The row is −1 for all other fits. A fit counts only if it is tested on that row and on no other
-    row. The result is computed from the plan's compact row sets in O(fits + test sets); no row set
-    is written out.
+    Return a mask of these fits and the row of each fit, which is −1 for all other fits. A fit
+    counts only if it is tested on that row and on no other row. The result is computed from the
+    plan's compact row sets in O(fits + test sets); no row set is written out.
     """
     left_out_rows = _find_left_out_rows(plan.train, plan.blocks)
     label_flips = Flips.from_holder(plan)
@@ -49,7 +49,7 @@ def find_single_row_fits(plan: Plan) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _find_left_out_rows(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
-    """Return the row that each training set leaves out if it is exactly one, else NO_ROW."""
+    """Return, for each training set that lacks exactly one row, this row; else NO_ROW."""
     if row_sets.leaves_one_block_out:
         return _single_rows_of_blocks(blocks, row_sets.removed_blocks)
     rows = np.full(len(row_sets), NO_ROW)
@@ -63,7 +63,7 @@ def _find_left_out_rows(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
 
 
 def _find_single_rows(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
-    """Return the row of each row set that consists of exactly one row, else NO_ROW."""
+    """Return, for each row set that has exactly one row, this row; else NO_ROW."""
     if not len(row_sets.removed_blocks) and (row_sets.base != ALL).all():
         return _single_rows_of_blocks(blocks, row_sets.base)
     rows = np.full(len(row_sets), NO_ROW)
@@ -73,7 +73,7 @@ def _find_single_rows(row_sets: RowSets, blocks: Blocks) -> np.ndarray:
 
 
 def _single_rows_of_blocks(blocks: Blocks, block_numbers: np.ndarray) -> np.ndarray:
-    """Return the row of each block that has exactly one row, and NO_ROW for other blocks."""
+    """Return, for each block that has exactly one row, this row; else NO_ROW."""
     if not len(block_numbers):
         return np.empty(0, dtype=np.int64)
     if len(blocks.rows) == len(blocks) and (blocks.sizes == 1).all():
@@ -85,9 +85,10 @@ def _single_rows_of_blocks(blocks: Blocks, block_numbers: np.ndarray) -> np.ndar
 def store_single_row_predictions(
     task: Task, fits: np.ndarray, predictions: np.ndarray, is_unresolved: np.ndarray
 ) -> None:
-    """Store the predictions of fits with one test row; leave unresolved fits to the learner itself.
+    """Store the predictions of fits that are tested on one row.
 
-    `predictions` and `is_unresolved` have shape (candidate of the group, fit).
+    Fits marked in `is_unresolved` are left to the learner itself. `predictions` and `is_unresolved`
+    have shape (candidate of the group, fit).
     """
     plan, candidates, values = task.plan, task.group.candidates, task.collected.values
     test_sets_by_fit, fit_starts = plan.questions_of
@@ -95,7 +96,7 @@ def store_single_row_predictions(
     value_positions = plan.test_offsets[test_sets_by_fit[test_set_positions]]
     fit_of_test_set = np.repeat(np.arange(len(fits)), np.diff(offsets))
     if task.places is None:
-        # At least one fit has several test sets, all of the same row.
+        # If a fit has several test sets, they consist of the same row and get the same prediction.
         if len(fit_of_test_set) != len(fits):
             predictions = predictions[:, fit_of_test_set]
         if len(candidates) == len(values) and np.array_equal(
@@ -117,14 +118,14 @@ def store_single_row_predictions(
         task.leave_open(fits[j], candidates[candidate_positions[j], None])
 
 
-FEWEST = 16  # If fits times settings are fewer than this, each fit is solved by itself.
-MAX_PRODUCT_CELLS = 1 << 22  # Largest number of cells of the table of products of columns.
+FEWEST = 16  # Below this number of fits times settings, fits are solved one by one.
+MAX_PRODUCT_CELLS = 1 << 22  # Largest number of cells of a table of all products of two columns.
 MOST_WEIGHTS = 1 << 21  # Largest number of row weights that one batch of fits holds.
 
 
 @frozen(eq=False)
 class WeightedFits:
-    """Batch of fits of a plan, with row weights `(fit, row)` and the positions of predictions."""
+    """Batch of fits of a plan that are computed at once from one table and their row weights."""
 
     task: Task
     fits: np.ndarray
@@ -133,7 +134,7 @@ class WeightedFits:
     def batches(
         cls, task: Task, is_unresolved: np.ndarray, n_columns: int, n_settings: int = 1
     ) -> Iterator[WeightedFits]:
-        """Yield batches of the fits marked in `is_unresolved` that are trained on unchanged labels.
+        """Yield the fits marked in `is_unresolved` in batches, except fits that flip labels.
 
         Yield nothing if solving each fit by itself costs less: if there are few fits, each with
         `n_settings` linear systems to solve, or if `n_columns` columns have too many products.
@@ -175,7 +176,7 @@ class WeightedFits:
 
     @cached_property
     def positions(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Index of the fit in the batch, row, and position in `values`, for each prediction."""
+        """Three arrays with the fit in the batch, row and place in `values` of each prediction."""
         plan = self.task.plan
         test_sets_by_fit, fit_starts = plan.questions_of
         offsets, test_set_positions = select_lists(fit_starts, self.fits)
@@ -188,7 +189,10 @@ class WeightedFits:
         return fit_of_prediction, plan.positions[0][prediction_positions], prediction_positions
 
     def asks(self, place: int) -> np.ndarray:
-        """Return a mask of the fits that predict for the candidate at a position of the group."""
+        """Return a mask of those fits of the batch that have to predict for one candidate.
+
+        `place` is the position of the candidate in the group.
+        """
         return self.task.asks(self.fits, place)
 
     def store_predictions(
@@ -207,7 +211,7 @@ class WeightedFits:
 
 
 def fits_lacking_blocks(plan: Plan, fit_mask: np.ndarray) -> np.ndarray:
-    """Return the fits in `fit_mask` whose training set is all rows except some disjoint blocks."""
+    """Return those fits in `fit_mask` that are trained on all rows except some disjoint blocks."""
     fits = np.flatnonzero((plan.train.base == ALL) & (np.diff(plan.train.offsets) > 0) & fit_mask)
     if plan.blocks.counts is not None or not len(fits):
         return fits[:0]

@@ -50,7 +50,7 @@ class OneFit(Engine):
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
-        """Return the learner classes that the engine serves, which only this call imports."""
+        """Return the learner classes that the engine serves; only this call imports them."""
 
     @abstractmethod
     def path_of(self, family: Family) -> str:
@@ -71,7 +71,7 @@ class OneFit(Engine):
 
     @abstractmethod
     def covering_value(self, values: Sequence[Any]) -> Any:
-        """Return the hyperparameter value whose fitted model can predict for all the given values.
+        """Return the hyperparameter value to fit, from which predictions for all values are read.
 
         Parameters
         ----------
@@ -88,10 +88,10 @@ class OneFit(Engine):
     def read(
         self, model: Any, group: Group, enquiry: RowsToPredict, data: Data, request: Request
     ) -> np.ndarray:
-        """Return the predictions `(candidate of the group, row, ...)` of a fitted learner.
+        """Return the predictions of all candidates of a group, read from one fitted learner.
 
-        In a pipeline the learner is the last step. Class labels are returned as the codes of
-        `data`.
+        Their shape is `(candidate of the group, row, ...)`. In a pipeline the learner is the last
+        step. Class labels are returned as the codes of `data`.
 
         Parameters
         ----------
@@ -243,7 +243,7 @@ class OneFit(Engine):
         )
         if fit_result.failure is not None:
             return [fit_result]
-        # Each candidate is charged an equal share of the time.
+        # The seconds of the fit are divided equally among the candidates.
         n_candidates = len(group.candidates)
         return [
             replace(
@@ -262,7 +262,7 @@ class OneFit(Engine):
 
 
 def _requested_groups(groups: list[Group], run_options: RunOptions, fit: int) -> list[Group]:
-    """Return the groups, restricted to the candidates for which this fit has to predict."""
+    """Return the groups without those candidates for which this fit need not predict."""
     if run_options.candidate_by_fit is not None:
         requested_candidates = np.array([run_options.candidate_by_fit[fit]])
     elif run_options.is_needed is not None:
@@ -280,7 +280,7 @@ def _requested_groups(groups: list[Group], run_options: RunOptions, fit: int) ->
 
 
 def _transform_test_rows(model: Any, rows_to_predict: RowsToPredict) -> RowsToPredict:
-    """Transform the test rows by all steps of a fitted pipeline but the last."""
+    """Transform the test rows by the steps of a fitted pipeline before its learner."""
     if len(model) < 2:
         return rows_to_predict
     return replace(rows_to_predict, X=model[:-1].transform(rows_to_predict.X))

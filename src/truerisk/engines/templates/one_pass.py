@@ -43,10 +43,10 @@ from truerisk.plan.plan import Plan
 
 
 class OnePass(Engine):
-    """Base class of engines that predict in one pass for all candidates that differ in `along`.
+    """Base class of engines that predict for many candidates in one pass.
 
-    `learners` returns the classes that the engine serves, and `fit_pass` computes the predictions
-    of a group for one fit.
+    The candidates differ only in the hyperparameters named in `along`. `learners` returns the
+    classes that the engine serves, and `fit_pass` computes the predictions of a group for one fit.
 
     See Also
     --------
@@ -66,16 +66,16 @@ class OnePass(Engine):
 
     @abstractmethod
     def learners(self) -> Sequence[type]:
-        """Return the learner classes that the engine serves, which only this call imports."""
+        """Return the learner classes that the engine serves; only this call imports them."""
 
     @abstractmethod
     def fit_pass(
         self, task: Task, group: Group, shown: Shown, tests: list[np.ndarray]
     ) -> list[np.ndarray] | None:
-        """Return the requested predictions `(candidate of the group, row, ...)` of each test set.
+        """Return the requested predictions of one fit for each test set.
 
-        Return None if the pass cannot decide on the predictions; scikit-learn then fits every
-        candidate of the group.
+        Their shape is `(candidate of the group, row, ...)`. Return None if the pass cannot decide
+        on the predictions; scikit-learn then fits every candidate of the group.
 
         Parameters
         ----------
@@ -109,11 +109,11 @@ class OnePass(Engine):
         bool
             True if they may share work.
         """
-        # Without a fitted step before the learner, all fits use the same X.
+        # If no step before the learner is fitted, all fits use the same X and can share work.
         return group.preparation is None
 
     def rounds(self, group: Group) -> bool:
-        """Return True if the engine's scores may differ from the learner's in the last digits.
+        """Return True if rounding may make the engine's scores differ from the learner's.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class OnePass(Engine):
         return None
 
     def more_refusals(self, family: Family, data: Data, plan: Plan, request: Request) -> str | None:
-        """Return a reason of this engine's own to refuse the call, or None if it has none.
+        """Return a reason to refuse the call that only this engine has, or None if there is none.
 
         It is checked after all other reasons.
 
@@ -232,7 +232,7 @@ class OnePass(Engine):
             step is not None and not isinstance(step, str)
             for _, step in family.estimator.steps[:-1]
         ):
-            # A step may impute missing values, so that the output of the steps is checked later.
+            # A step may impute missing values, so the check is left to the output of the steps.
             return None
         return "X has cells that are not finite." if data.non_finite else None
 
@@ -252,7 +252,9 @@ class OnePass(Engine):
         return "X is in single precision, and scikit-learn would compute in it."
 
     def fits(self, numbers: Any) -> bool:
-        """Return True if the squares of numbers in X or in the targets neither overflow nor vanish.
+        """Return True if the squares of the given numbers neither overflow nor vanish.
+
+        The numbers are those of X or of the targets.
 
         Parameters
         ----------
@@ -300,7 +302,8 @@ class OnePass(Engine):
         array of float, shape (n_rows, n_features)
             The transformed X.
         """
-        if group.rowwise is None:  # No step changes the rows, and `refuse` has checked them.
+        # Without such steps X stays as it is, and `refuse` has checked it.
+        if group.rowwise is None:
             return np.ascontiguousarray(data.X, dtype=np.float64)
         # The rows are copied because a step may overwrite its input (copy=False).
         all_rows = data.rows(np.arange(data.n_rows))
@@ -309,7 +312,7 @@ class OnePass(Engine):
     together = RenamedAttribute("answer_together")
 
     def answer_together(self, task: Task) -> np.ndarray:
-        """Predict for all fits that can be computed at once, and return a mask of these fits.
+        """Predict for those fits that can be computed together; return a mask of them.
 
         Parameters
         ----------
@@ -324,7 +327,9 @@ class OnePass(Engine):
         return np.zeros(task.plan.n_fits, dtype=bool)
 
     def closing_notes(self, task: Task) -> list[str]:
-        """Return notes on a group for the user, before the learner fits the unresolved candidates.
+        """Return notes for the user about the predictions of a group.
+
+        They are collected before the learner is fitted for the unresolved candidates.
 
         Parameters
         ----------
@@ -349,7 +354,7 @@ class OnePass(Engine):
         )
         if reason is not None:
             return reason
-        # The lower bound of the training set sizes is checked first because it is cheap.
+        # least_train_sizes, a lower bound of train_sizes, is used first because it is cheap.
         has_training_rows = (plan.least_train_sizes > 0).all() or plan.train_sizes.all()
         if not has_training_rows or not plan.test_sizes.all():
             return "a fit sees no rows, or is asked about none."
@@ -408,7 +413,7 @@ class OnePass(Engine):
         )
 
     def _predict_group(self, task: Task, n_fits_done_before: int, n_total_fits: int) -> int:
-        """Predict for the candidates of one group; return how many scikit-learn fits this saves."""
+        """Predict for the candidates of one group; return how many learner fits this replaces."""
         group, data, n_fits, candidate_positions = (
             task.group,
             task.data,
@@ -419,7 +424,7 @@ class OnePass(Engine):
         if candidate_positions is not None:
             n_replaced_fits = int((candidate_positions != NOT_IN_GROUP).sum())
         can_serve = data.classes is not None or self.fits(data.y)
-        if can_serve and group.preparation is None:  # All fits of the group use the same table.
+        if can_serve and group.preparation is None:  # All fits of this group use one table.
             X = None
             # If the grid drops the step that imputes missing values, X is not finite.
             if group.rowwise is not None or not data.non_finite:
@@ -444,7 +449,7 @@ class OnePass(Engine):
         return n_replaced_fits
 
     def answer_fit(self, task: Task, fit: int) -> None:
-        """Predict for one fit by a pass of its own, or leave its predictions to the learner.
+        """Predict for the candidates of one fit by one pass, or leave them to the learner itself.
 
         Parameters
         ----------
@@ -464,8 +469,8 @@ class OnePass(Engine):
         if predictions is None:
             task.leave_open(fit, group.candidates)
             return
-        # For unresolved candidates the learner is fitted together with its steps, which warn then.
-        # Only the other candidates need the warnings of this pass.
+        # Unresolved candidates get their steps' warnings when the learner itself is fitted.
+        # The warnings of this pass are therefore counted for the other candidates only.
         unresolved_candidates = task.collected.unresolved_candidates.get(fit, set())
         task.collected.fit_warnings.extend(
             step_warnings
@@ -476,7 +481,10 @@ class OnePass(Engine):
 
 
 def task_of_group(task: Task, group: Group, **changes: Any) -> Task:
-    """Return the task for this group, with the position in the group of each fit's candidate."""
+    """Return the task for this group.
+
+    If each fit predicts for one candidate, its `places` are the candidates' positions in the group.
+    """
     candidate_of_fit = task.run.candidate_by_fit
     candidate_positions = None if candidate_of_fit is None else group.places_of(candidate_of_fit)
     return replace(task, group=group, places=candidate_positions, **changes)

@@ -23,16 +23,16 @@ from truerisk.engines.running.fitting import failure_error, fit_batch
 from truerisk.engines.settings import NOT_IN_GROUP, Group, fit_steps
 from truerisk.plan.plan import Plan
 
-# Differences of scores below this share of the largest score may be due to rounding.
+# Differences of scores below this number times the largest score may be due to rounding.
 SCORE_TIE_TOLERANCE = 1e-9
-# Number of successive fits that are compared with the first of them.
-# This first fit shows for which candidates a pass fails.
+# Fits come in series of this length. Candidates for which a pass fails in the first fit of a
+# series are not tried in the others.
 FITS_PER_PROBE = 16
 
 
 @frozen(eq=False)
 class Shown:
-    """Training data of one fit as the learner gets it: distinct rows, transformed by earlier steps.
+    """Training data of one fit as the learner gets them: distinct rows, transformed by the steps.
 
     Parameters
     ----------
@@ -88,19 +88,21 @@ class PassResults:
     """
 
     values: np.ndarray
-    extra: Any = None  # An `ExtraCollector`, if the plan requests more than predictions of rows.
+    extra: Any = None  # An `ExtraCollector`, if the plan requests extra outputs.
     unresolved_candidates: dict[int, set[int]] = field(default_factory=dict)
     shared_warnings: list[tuple[int, int]] = field(default_factory=list)
     learner_fits: set[tuple[int, int]] = field(default_factory=set)
     fit_warnings: list[FitWarning] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # Notes for the user who reads the result.
-    # Largest value of each measured quantity, by the text of its note.
+    # Largest value of each measured quantity; the key is the text of the note that reports it.
     largest_values: dict[str, float] = field(default_factory=dict)
 
 
 @frozen(eq=False)
 class Task:
-    """One group of candidates on one plan; the method `place` stores their predictions.
+    """Task of predicting for one group of candidates on one plan.
+
+    The method `place` stores the predictions.
 
     Parameters
     ----------
@@ -153,16 +155,16 @@ class Task:
     plan: Plan
     request: Request
     run: RunOptions
-    X: Any  # X after the steps that treat each row by itself; None if a step learns from the rows.
+    X: Any  # X after steps that treat each row by itself; None if a step learns from the rows.
     weights: np.ndarray | None
     collected: PassResults
-    # Position in the group of each fit's candidate; None if every fit predicts for all candidates.
+    # For each fit the position of its candidate in the group; None if fits predict for all of them.
     places: np.ndarray | None = None
-    # Converts the output of a step to an array for the engine.
+    # Function that converts the output of the steps to an array for the engine.
     read: Callable[[Any], np.ndarray] = to_dense_float64
 
     def prepared_by_all_rows(self) -> np.ndarray | None:
-        """Return X transformed by steps that are fitted on all rows, or None if they fail.
+        """Return X transformed by the group's steps, fitted on all rows, or None if they fail.
 
         Returns
         -------
@@ -175,7 +177,9 @@ class Task:
         return call_or_none(lambda: to_dense_float64(steps.fit_transform(all_rows)))
 
     def of_fit(self, fit: int) -> Group | None:
-        """Return the candidates for which a fit predicts: the whole group, one candidate, or None.
+        """Return those candidates of the group for which a fit has to predict, or None.
+
+        They are the whole group or one candidate.
 
         Parameters
         ----------
@@ -197,11 +201,12 @@ class Task:
         )
 
     def worth_trying(self, fit: int) -> Group | None:
-        """Return the fit's candidates, except those that a recent fit left to the learner itself.
+        """Return the fit's candidates for which a pass is worth trying.
 
-        The recent fit is the first of FITS_PER_PROBE successive fits. The reason why a pass fails,
-        such as a solver that does not converge or a singular scatter matrix, usually lies in
-        the table. The learner itself is then fitted at once, instead of after a pass in vain.
+        Left out are the candidates that a recent fit left to the learner itself. The recent fit
+        is the first of FITS_PER_PROBE successive fits. The reason why a pass fails, such as a
+        solver that does not converge or a singular scatter matrix, usually lies in the table. The
+        learner itself is then fitted at once, instead of after a pass in vain.
 
         Parameters
         ----------
@@ -227,7 +232,7 @@ class Task:
         return None if is_unresolved.all() else group.part(np.flatnonzero(~is_unresolved))
 
     def asks(self, fits: np.ndarray, place: int) -> np.ndarray:
-        """Return a mask of the fits that predict for the candidate at this position of the group.
+        """Return a mask of those fits that have to predict for one candidate.
 
         Parameters
         ----------
@@ -244,7 +249,7 @@ class Task:
         return np.ones(len(fits), dtype=bool) if self.places is None else self.places[fits] == place
 
     def questions(self, fit: int) -> np.ndarray:
-        """Return the numbers of the test sets of a fit.
+        """Return the numbers of the test sets that a fit predicts.
 
         Parameters
         ----------
@@ -260,7 +265,7 @@ class Task:
         return test_sets_by_fit[fit_starts[fit] : fit_starts[fit + 1]]
 
     def place(self, question: int, group: Group, answers: np.ndarray) -> None:
-        """Store the predictions of a test set, one row per candidate of the group, in `values`.
+        """Store the predictions of a test set for all candidates of a group in `values`.
 
         Parameters
         ----------
@@ -275,7 +280,7 @@ class Task:
         self.collected.values[self.lines_of(group), prediction_slice] = answers
 
     def measure(self, what: str, value: float) -> None:
-        """Record the value of a quantity in one fit; the largest value is reported in a note.
+        """Record the value of a quantity in one fit; a note will report the largest value.
 
         Parameters
         ----------
@@ -302,7 +307,7 @@ class Task:
         )
 
     def warn_alike(self, fit: int, candidates: Iterable[int]) -> None:
-        """Record candidates that cause the same warning.
+        """Record that fitting the learner for these candidates would issue the same warning.
 
         The learner is fitted only for the first of them, and its warning counts for all.
 
@@ -318,7 +323,7 @@ class Task:
         )
 
     def all_open(self) -> np.ndarray:
-        """Leave all predictions of every fit to the learner itself, and return a mask of all fits.
+        """Leave all predictions to the learner itself; return a mask that is True for every fit.
 
         Returns
         -------
@@ -331,7 +336,10 @@ class Task:
         return np.ones(self.plan.n_fits, dtype=bool)
 
     def ask_the_learner(self) -> None:
-        """Fit the learner itself for every unresolved prediction, and once for a shared warning."""
+        """Fit the learner itself for every unresolved candidate.
+
+        Candidates with a shared warning are fitted only once, to issue it.
+        """
         results = self.collected
         for fit, candidate in results.shared_warnings[:1]:
             self.leave_open(fit, [candidate])
@@ -363,7 +371,7 @@ class Task:
                 results.values[value_row, prediction_slice] = test_predictions
 
     def ask_for_ranks(self) -> None:
-        """Fit the learner itself in fits whose ranking of scores may be due to rounding.
+        """Fit the learner itself where rounding may decide which rows have the higher scores.
 
         Candidates for which the learner was fitted already are skipped.
         """

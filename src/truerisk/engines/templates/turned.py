@@ -17,7 +17,7 @@ from truerisk.core.frozen import frozen
 
 
 def is_wide(X: np.ndarray) -> bool:
-    """Return True if the rotation would reduce the number of columns of the table.
+    """Return True if a table has so many columns that a rotation of its rows reduces them.
 
     The rows and the origin span at most as many directions as there are rows, plus one.
 
@@ -30,8 +30,9 @@ def is_wide(X: np.ndarray) -> bool:
 
 @frozen(eq=False)
 class RotatedRows:
-    """Training rows in rotated columns (`train_rows`) and the columns' unit vectors (`directions`).
+    """Training rows rotated to fewer columns, without a change of their distances.
 
+    `train_rows` holds the rotated rows, and `directions` the unit vectors of the rotated columns.
     `origin` holds the coordinates of the original table's zero in the rotated columns. `centre`
     holds the coordinates of the rotated zero in the original columns.
     """
@@ -47,7 +48,7 @@ class RotatedRows:
         return len(self.directions)
 
     def rotate(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Rotate further rows; also return the length of each row outside the rotated columns."""
+        """Rotate further rows; also return each row's distance from the span of rotated columns."""
         centred_rows = rows - self.centre
         rotated_rows = centred_rows @ self.directions
         squared_residual_lengths = np.einsum("ij,ij->i", centred_rows, centred_rows) - np.einsum(
@@ -63,7 +64,7 @@ def rotate_rows(X: np.ndarray) -> RotatedRows:
 
 
 def rotate_about_mean(X: np.ndarray) -> RotatedRows:
-    """Centre the training rows, and rotate them together with the zero of the original table."""
+    """Centre the training rows, and rotate them together with the origin of the original space."""
     centre = X.mean(axis=0)
     rotated_rows_and_origin, directions = _rows_and_directions(
         np.concatenate([X - centre, -centre[None]])

@@ -48,7 +48,10 @@ class TreeTable:
 
     @cached_property
     def sorted_rows(self) -> np.ndarray:
-        """Row numbers in the order of each column with over two values: `(column slot, rank)`."""
+        """Row numbers sorted by the values of each column with more than two values.
+
+        The array has shape `(column, rank)`.
+        """
         columns = self.columns[~self.two_valued_columns.is_two_valued]
         sorted_rows = np.empty(columns.shape, dtype=np.int32)
         for rows, values in zip(sorted_rows, columns, strict=True):
@@ -58,9 +61,9 @@ class TreeTable:
 
 @frozen(eq=False)
 class TwoValuedColumns:
-    """Columns with two distinct values `low` and `high`, stored by the rows with the rarer value.
+    """Columns with only two distinct values, stored as lists of the rows with the rarer value.
 
-    `is_two_valued` marks these columns among all columns;
+    `low` and `high` are the two values. `is_two_valued` marks these columns among all columns;
     `column_lists[row_starts[i]:row_starts[i + 1]]` are the numbers of the columns in which row i
     has the rarer value.
     """
@@ -73,7 +76,7 @@ class TwoValuedColumns:
 
     @classmethod
     def from_columns(cls, columns: np.ndarray) -> TwoValuedColumns:
-        """Find columns with two values; list for each row those in which it has the rarer value."""
+        """Find the columns with two values; list those in which each row has the rarer value."""
         low, high = columns.min(axis=1), columns.max(axis=1)
         column_numbers = np.flatnonzero(high > low)
         is_high = columns[column_numbers] == high[column_numbers, None]
@@ -91,7 +94,7 @@ class TwoValuedColumns:
 
     @property
     def sorted_column_index(self) -> np.ndarray:
-        """Index of each column among those with over two values; −1 if a column has two values."""
+        """Index of each column in `sorted_rows`; −1 if the column has only two values."""
         return np.where(self.is_two_valued, -1, np.cumsum(~self.is_two_valued) - 1).astype(np.int32)
 
 
@@ -110,7 +113,7 @@ class RowLists:
         return cls(np.ascontiguousarray(rows, dtype=np.int32), offsets)
 
     def check(self, name: str, n_lists: int, bound: int) -> None:
-        """Raise ValueError unless these are `n_lists` lists of row numbers below `bound`."""
+        """Raise ValueError unless there are `n_lists` lists of row numbers below `bound`."""
         rows, offsets = self.rows, self.offsets
         covers_all_rows = (
             len(offsets) == n_lists + 1 and offsets[0] == 0 and offsets[-1] == len(rows)

@@ -37,7 +37,7 @@ from truerisk.engines.templates.one_fit import OneFit
 from truerisk.engines.trees.packages import FirstTrees, find_package, package_learners
 from truerisk.plan.plan import Plan
 
-# With more rows than this, early_stopping="auto" of histogram boosting stops early.
+# With more rows than this, early_stopping="auto" makes histogram boosting stop early.
 MAX_ROWS_WITHOUT_EARLY_STOPPING = 10_000
 
 
@@ -136,7 +136,10 @@ def _size_parameter(learner: Any, setting: Mapping[str, Any]) -> str:
 
 
 def _package_refusal(family: Family, data: Data) -> str | None:
-    """Return why the first trees of a boosting package may differ from a shorter fit, or None."""
+    """Return why a longer fit of a boosting package may not begin with the trees of a shorter.
+
+    Return None if it does.
+    """
     package = find_package(family.last)
     if package is None:
         return None
@@ -169,9 +172,10 @@ def adaboost_classes() -> tuple[type, ...]:
 def predictions_of_sizes(
     model: Any, sizes: list[int], rows_to_predict: RowsToPredict, data: Data, request: Request
 ) -> np.ndarray:
-    """Return the predictions `(size, row, ...)` of the fitted model's first members, for each size.
+    """Return the predictions of ensembles that consist of a fitted model's first members.
 
-    They equal those of the generic engine, which fits an ensemble of each size.
+    The result has shape `(size, row, ...)`. The predictions equal those of the generic engine,
+    which fits an ensemble of each size.
     """
     models: Iterator[tuple[int, Any]]
     if find_package(model) is not None:
@@ -191,7 +195,10 @@ def predictions_of_sizes(
 
 
 def _staged_models(model: Any, X: Any, request: Request) -> Iterator[tuple[int, Any]]:
-    """Yield each ensemble size with a model that returns scikit-learn's staged predictions."""
+    """Yield each ensemble size with a stand-in for a boosting model of this size.
+
+    The stand-ins return scikit-learn's staged predictions.
+    """
     classes = getattr(model, "classes_", None)
     if classes is None:
         yield from enumerate(map(FixedPredictions, model.staged_predict(X)), start=1)
@@ -208,7 +215,7 @@ def _staged_models(model: Any, X: Any, request: Request) -> Iterator[tuple[int, 
 
 
 def _adaboost_models(model: Any, sizes: set[int], X: Any) -> Iterator[tuple[int, Any]]:
-    """Yield each ensemble size with an AdaBoost model of the first members.
+    """Yield each ensemble size with an AdaBoost model of that many first members.
 
     Each member predicts once, and scikit-learn weights the predictions of the first members.
     """

@@ -138,8 +138,8 @@ class TreeBuilder:
         report_progress(0, n_fits)
         if self.table is not None:
             for group in self.groups:
-                # The first calls of the builder make few fits.
-                # The duration of a call determines how many fits the next call makes.
+                # The first call of the builder grows the trees of one fit. The duration of a call
+                # determines the number of fits in the next call.
                 batch_size, fits = 1, self._fits_of_group(group)
                 while len(fits):
                     next_fits, fits = fits[:batch_size], fits[batch_size:]
@@ -191,7 +191,7 @@ class TreeBuilder:
         return list(groups_by_key.values())
 
     def _fits_of_group(self, group: Group) -> np.ndarray:
-        """Return the numbers of the fits that need a candidate of the group."""
+        """Return the numbers of the fits that have to predict for a candidate of the group."""
         candidate_of_fit = self.run.candidate_by_fit
         if candidate_of_fit is None:
             return np.arange(self.plan.n_fits)
@@ -200,7 +200,7 @@ class TreeBuilder:
     def _grow_and_predict(self, table: TreeTable, group: Group, fits: np.ndarray) -> int:
         """Grow the trees of some fits and store their predictions.
 
-        Return the number of fits of candidates that this replaces.
+        Return the number of scikit-learn fits that this replaces.
         """
         start_time = time.perf_counter()
         test_rows, row_offsets, prediction_positions = self._test_rows_of_fits(fits)
@@ -224,7 +224,10 @@ class TreeBuilder:
         return n_replaced_fits
 
     def _test_rows_of_fits(self, fits: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return some fits' test rows, the offsets of each fit, and the predictions' positions."""
+        """Return the test rows of some fits, with offsets and positions in `values`.
+
+        The offsets are those of each fit in the test rows.
+        """
         test_sets_by_fit, fit_starts = self.plan.questions_of
         fit_offsets, test_set_positions = select_lists(fit_starts, fits)
         row_offsets, prediction_positions = select_lists(
@@ -282,7 +285,7 @@ class TreeBuilder:
     def _find_predicting_nodes(
         self, group: Group, grown_trees: GrownTrees, fits: np.ndarray, row_offsets: np.ndarray
     ) -> np.ndarray:
-        """Return the node that predicts each test row, as an array `(candidate, test row)`.
+        """Return the number of the node that predicts each test row for each candidate.
 
         Nodes are numbered across all trees.
         """
@@ -318,7 +321,7 @@ def _node_predictions(grown_trees: GrownTrees, request: Request) -> np.ndarray:
 
 
 def _is_plain(data: Data, plan: Plan) -> bool:
-    """Return True if fits use only rows and targets, and scikit-learn would not warn of them."""
+    """Return True if fits need nothing but X and y, and scikit-learn would not warn of y."""
     if data.fit_params or plan.extra is not None:
         return False
     smallest_train_size = int(plan.least_train_sizes.min(initial=0 if not plan.n_fits else 2**31))
@@ -326,7 +329,7 @@ def _is_plain(data: Data, plan: Plan) -> bool:
         return False
     if data.codes is None:
         return has_exact_sums(data.y, int(plan.train_sizes.max()))
-    # scikit-learn warns of more than two classes if they are at least half as many as the rows.
+    # With more than two classes, scikit-learn warns if rows are at most twice as many as classes.
     return not (
         data.n_classes > 2 and 2 * data.n_classes >= smallest_train_size
     ) and _are_classification_targets(data.y)
@@ -376,7 +379,7 @@ def transformed_tables(
     fits: Sequence[int],
     fitted_step_trees: FittedStepTrees | None,
 ) -> Iterator[tuple[int, TreeTable, list[FitWarning]]]:
-    """Yield each fit with its transformed table and the warnings of its steps.
+    """Yield the number of each fit, its table after the steps, and the warnings of the steps.
 
     If successive fits have equal tables, the table is sorted only once.
     """
@@ -437,9 +440,10 @@ def _to_float32_or_raise(table: Any) -> np.ndarray:
 
 
 def to_single_precision(X: Any) -> np.ndarray | None:
-    """Return X in single precision, or None if scikit-learn treats it differently or refuses it.
+    """Return X in single precision, as scikit-learn's trees convert it.
 
-    For a sparse table scikit-learn grows the same tree as for the dense one.
+    Return None if scikit-learn treats X differently or refuses it. For a sparse table scikit-learn
+    grows the same tree as for the dense one.
     """
     if can_be_dense(X):
         X = as_dense(X)

@@ -24,7 +24,7 @@ PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
 
 @frozen
 class Package:
-    """Parameter names of a boosting package, sorted by their effect on the first trees of a fit.
+    """Names of a boosting package's parameters, by whether a longer fit begins with equal trees.
 
     `size_parameters` are the names of the number of trees, and `first_trees_arguments(model, m)`
     returns the arguments with which the package predicts by its first m trees.
@@ -37,17 +37,17 @@ class Package:
     size_independent_parameters: frozenset[str]
     accepted_values: Mapping[str, AcceptedValues]
     fit_params: frozenset[str]
-    # Names of parameters that the package chooses by the number of trees if they are not set.
+    # Names of parameters that, if not set, get a value that depends on the number of trees.
     size_dependent_parameters: tuple[tuple[str, ...], ...] = ()
 
     def size_parameter(self, setting: Mapping[str, Any]) -> str:
-        """Return the name by which a setting gives the number of trees, or the usual name."""
+        """Return the name that a setting uses for the number of trees, or else the usual name."""
         return next(
             (name for name in self.size_parameters if name in setting), self.size_parameters[0]
         )
 
     def setting_refusal(self, setting: Mapping[str, Any]) -> str | None:
-        """Return why a longer fit may not begin with the trees of this setting, or None."""
+        """Return why a fit of more trees may not begin with the trees of this setting, or None."""
         size_names = [name for name in self.size_parameters if name in setting]
         if len(size_names) != 1:
             return f"the number of trees has {len(size_names) or 'no'} names in one setting."
@@ -72,7 +72,10 @@ class Package:
         return None
 
     def fit_param_refusal(self, params: Mapping[str, Any], prefix: str) -> str | None:
-        """Return why a longer fit with these fit parameters may begin differently, or None."""
+        """Return why a fit of more trees with these fit parameters may begin differently.
+
+        Return None if it begins with the same trees.
+        """
         unknown_names = [
             name for name in params if name.removeprefix(prefix) not in self.fit_params
         ]
@@ -84,7 +87,7 @@ class Package:
 
 
 class FirstTrees:
-    """Fitted model that predicts with its first trees only, by the package's own arguments."""
+    """Wrapper of a fitted boosting model that predicts with the model's first trees only."""
 
     def __init__(self, model: Any, n_trees: int) -> None:
         package = find_package(model)
@@ -95,7 +98,7 @@ class FirstTrees:
         )
 
     def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the model; prediction methods use only the first trees."""
+        """Return an attribute of the wrapped model; prediction methods use only its first trees."""
         attribute = getattr(self._model, name)
         return (
             partial(attribute, **self._first_trees_arguments)

@@ -16,14 +16,14 @@ import numpy as np
 
 NO_CHILD = -1
 NEVER_COLLAPSED = np.iinfo(np.int64).max
-# A link whose strength is this large, or NaN, is never collapsed.
+# A node whose link has at least this strength, or strength NaN, is never collapsed.
 UNCOLLAPSIBLE_STRENGTH = np.finfo(np.float64).max
 
 
 def nodes_after_pruning(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np.ndarray:
-    """Return the node that predicts each row after pruning, as an array `(alpha, row)`.
+    """Return the node of the tree pruned with each alpha that predicts each row.
 
-    `leaves` are the leaves of the rows in the unpruned tree.
+    The array has shape `(alpha, row)`. `leaves` are the leaves of the rows in the unpruned tree.
     """
     if not alphas.any():
         return np.tile(leaves, (len(alphas), 1))
@@ -31,20 +31,20 @@ def nodes_after_pruning(tree: Any, alphas: np.ndarray, leaves: np.ndarray) -> np
 
 
 def leaves_after_pruning(tree: Any, alphas: np.ndarray) -> np.ndarray:
-    """Return the leaf of the pruned tree that contains each node, as an array `(alpha, node)`.
+    """Return the leaf of the tree pruned with each alpha into which each node falls.
 
-    The leaf is the node's highest ancestor that pruning has collapsed, or else the node itself.
-    With alpha 0 nothing is pruned, as in scikit-learn.
+    The array has shape `(alpha, node)`. The leaf is the node's highest ancestor that pruning has
+    collapsed, or else the node itself. With alpha 0 nothing is pruned, as in scikit-learn.
     """
     link_strengths, collapse_steps = weakest_links(tree)
     # scikit-learn stops pruning at the first link stronger than alpha.
-    # By rounding, a later link may be weaker than this first one.
+    # The running maximum is needed because rounding may make a later link weaker than that one.
     n_steps = np.searchsorted(np.maximum.accumulate(link_strengths), alphas, side="right")
     n_steps[alphas == 0] = 0
     is_collapsed = collapse_steps[None, :] < n_steps[:, None]
     parent_of_node = np.array(_find_parents(tree))
     pruned_leaves = np.tile(np.arange(tree.node_count), (len(alphas), 1))
-    # True for nodes below a collapsed node, which is a leaf of the pruned tree.
+    # True for nodes below a collapsed node; the collapsed node is a leaf of the pruned tree.
     is_removed = np.zeros_like(is_collapsed)
     for nodes_of_level in _nodes_by_depth(tree):
         level_parents = parent_of_node[nodes_of_level]
@@ -58,12 +58,13 @@ def leaves_after_pruning(tree: Any, alphas: np.ndarray) -> np.ndarray:
 
 
 def weakest_links(tree: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the strength of the link that each step collapses, and the step of each node.
+    """Return the strength of the link that each pruning step collapses.
 
-    R(t) is the impurity of node t times its share of the weight, and R(T_t) is its sum over the
-    leaves below t. The strength of the link is (R(t) − R(T_t)) / (leaves below − 1). Sums are
-    computed in scikit-learn's order, and of equal links the lowest node is collapsed first, so that
-    every comparison has the same result as in scikit-learn.
+    Also return the step at which each node is collapsed. R(t) is the impurity of node t times its
+    share of the weight, and R(T_t) is its sum over the leaves below t. The strength of the link is
+    (R(t) − R(T_t)) / (leaves below − 1). Sums are computed in scikit-learn's order, and of equal
+    links the lowest node is collapsed first, so that every comparison has the same result as in
+    scikit-learn.
     """
     node_weights, parent_nodes = tree.weighted_n_node_samples, _find_parents(tree)
     node_risk = (node_weights * tree.impurity / node_weights[0]).tolist()
@@ -113,7 +114,10 @@ def _link_strength(
 def _risks_below_nodes(
     node_risk: list[float], left_children: list[int], parent_nodes: list[int]
 ) -> tuple[list[float], list[int]]:
-    """Return the summed risks R and the number of the leaves below each node, in leaf order."""
+    """Return the sum of the risks of the leaves below each node, and the number of these leaves.
+
+    Risks are added in the order of the leaves.
+    """
     leaf_risk, n_leaves = [0.0] * len(left_children), [0] * len(left_children)
     for leaf, child in enumerate(left_children):
         if child != NO_CHILD:
@@ -130,7 +134,7 @@ def _risks_below_nodes(
 def _mark_collapsed(
     node: int, is_uncollapsed: list[bool], left_children: list[int], right_children: list[int]
 ) -> None:
-    """Mark the inner nodes of a subtree as collapsed, except below nodes that already are."""
+    """Mark the inner nodes of a subtree as collapsed; pass over subtrees that were collapsed."""
     stack = [node]
     while stack:
         current_node = stack.pop()

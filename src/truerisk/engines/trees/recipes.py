@@ -50,12 +50,12 @@ class TreeSettings:
 
     @property
     def seed(self) -> int | None:
-        """Value of `random_state`, or None if each fit gets a seed of its own."""
+        """Value of `random_state`, or None if it is not set and each fit gets a seed of its own."""
         random_state = self.setting["random_state"]
         return None if random_state is None else int(random_state)
 
     def growth_limits(self, n_rows: int) -> GrowthLimits:
-        """Return the stopping rules for n training rows, counting copies.
+        """Return the stopping rules of a tree grown on `n_rows` training rows, counting copies.
 
         Hyperparameters given as shares of the rows are converted to numbers of rows.
         """
@@ -76,16 +76,17 @@ class TreeSettings:
 def resolve_tree_settings(
     setting: Mapping[str, Any], n_columns: int, *, is_regression: bool = False
 ) -> TreeSettings | None:
-    """Return the recipe of a setting, or None if scikit-learn has to grow or reject the tree.
+    """Return the tree settings of a hyperparameter setting for the compiled builder.
 
-    `is_regression` is True for regression trees and False for classification trees.
+    Return None if scikit-learn has to grow or reject the tree. `is_regression` is True for
+    regression trees and False for classification trees.
     """
     unset_parameters, criteria = (
         (UNSUPPORTED_PARAMETERS - {"class_weight"}, REGRESSION_CRITERIA)
         if is_regression
         else (UNSUPPORTED_PARAMETERS, CLASSIFICATION_CRITERIA)
     )
-    # Refuse if scikit-learn has hyperparameters that the builder does not know.
+    # Leave the tree to scikit-learn if it has hyperparameters that the builder does not know.
     if set(setting) != SUPPORTED_PARAMETERS | unset_parameters:
         return None
     if any(setting[name] is not None for name in unset_parameters) or not _has_supported_values(
@@ -99,7 +100,7 @@ def resolve_tree_settings(
     )
 
 
-@lru_cache(maxsize=1024)  # The result is cached because most fits share one seed.
+@lru_cache(maxsize=1024)  # Most fits share one seed, so the first draw is cached.
 def splitter_seed(seed: int) -> int:
     """Return the first number that scikit-learn's splitter draws from a `random_state`."""
     return int(np.random.RandomState(seed).randint(0, RANDOM_END))
@@ -152,7 +153,7 @@ def _is_real_in_range(value: Any, upper_limit: float) -> bool:
 
 
 def _n_tried_columns(setting: Mapping[str, Any], n_columns: int) -> int:
-    """Return the number of columns that a node tries, from the hyperparameter `max_features`."""
+    """Return the number of columns that a node tries for its split, given by `max_features`."""
     max_features = setting["max_features"]
     if max_features is None:
         return n_columns
@@ -172,11 +173,11 @@ COMPARED_ATTRIBUTES = ("children_left", "children_right", "feature", "threshold"
 
 @cache
 def equality_gap(criterion: str) -> float | None:
-    """Return the gap up to which scikit-learn treats values as equal, or None if trees differ.
+    """Return the largest difference at which scikit-learn's trees treat two values as equal.
 
-    None means that the trees of the builder differ from scikit-learn's with any gap. The comparison
-    runs once per process and criterion, in some milliseconds. scikit-learn before 1.8 splits at
-    every gap.
+    None means that the trees of the builder differ from scikit-learn's with any such difference.
+    The comparison runs once per process and criterion, in some milliseconds. scikit-learn before
+    1.8 splits at every gap.
     """
     if not is_available():
         return None
@@ -228,7 +229,7 @@ def _grows_the_same_tree(params: dict[str, Any], n_rows: int, feature_threshold:
 
 
 def _simulate_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Simulate a training set with copies, on which many splits are equally good up to rounding.
+    """Simulate a training set with copies in which many splits differ in quality only by rounding.
 
     The cells are integers, or rounded numbers in both signs, with a constant column and a column of
     close values. Splits of columns with opposite sign are mirrored: if a compiler fuses a product
@@ -249,7 +250,7 @@ def _simulate_rows(n_rows: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.
 
 
 def is_same_tree(grown_tree: Tree, sklearn_tree: Any) -> bool:
-    """Return True if all numbers of a tree of the builder and of a scikit-learn tree are equal."""
+    """Return True if a tree of the builder equals a scikit-learn tree in all its numbers."""
     node_weights = grown_tree.weighted_n_node_samples
     return (
         all(

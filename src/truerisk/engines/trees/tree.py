@@ -72,7 +72,7 @@ class Trees(OneFit):
     """
 
     name: ClassVar[str] = "tree"
-    # All trees of a call are grown before a candidate is chosen.
+    # No candidate is skipped, because all trees of a call are grown before one is chosen.
     leaves_out: ClassVar[bool] = False
 
     @override
@@ -135,7 +135,7 @@ class Trees(OneFit):
 
 
 def _can_use_weights_for_copies(family: Family, group: Group, data: Data) -> bool:
-    """Return True if copies of a row grow the same tree, to the bit, as one row with their weight.
+    """Return True if copies of rows may be replaced by sample weights without any change.
 
     Sums over classes are then integers, and a node of copies of one row is pure and a leaf.
     Settings that count rows or classes would distinguish copies from weights.

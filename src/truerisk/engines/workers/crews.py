@@ -22,7 +22,7 @@ from truerisk.core.overrides import override
 from truerisk.core.version import __version__
 from truerisk.engines.workers.parcels import Payload, run_payload
 
-# Number of batches per worker. The next batch already waits on the worker that will run it.
+# Number of batches per worker: one that runs, and one that already waits on the worker.
 BATCHES_PER_WORKER = 2
 # Number of batches submitted at a time to an executor with an unknown number of workers.
 MAX_BATCHES_OF_UNKNOWN_POOL = 64
@@ -46,9 +46,9 @@ def versions() -> dict[str, str]:
 
 @frozen(eq=False)
 class SharedCall:
-    """Function that a worker calls with a batch, with the arguments that all batches share.
+    """Function that a worker calls with a batch, and the arguments that all batches share.
 
-    A worker refuses if its package versions differ from those of the calling process.
+    A worker refuses to run it if its package versions differ from those of the calling process.
     """
 
     task: Callable[..., Any]
@@ -57,7 +57,7 @@ class SharedCall:
     versions: Mapping[str, str] = field(default_factory=lambda: dict(versions()))
 
     def __call__(self, batch: Any) -> Any:
-        """Run the task on a batch, or refuse if this worker has other versions of the packages."""
+        """Run the task on a batch; raise if package versions differ from those of the caller."""
         local_versions = versions()
         if local_versions != self.versions:
             expected_versions = self.versions.items()
@@ -78,7 +78,7 @@ class WorkerPool(ABC):
     """Pool of workers to which at most `slots` batches are submitted at a time."""
 
     workers: int = 1
-    breaks_as_a_whole = True  # True if the death of one worker loses all submitted batches.
+    breaks_as_a_whole = True  # True if all submitted batches are lost when one worker dies.
 
     @property
     def slots(self) -> int:
@@ -94,11 +94,11 @@ class WorkerPool(ABC):
         """Submit a batch of fits to the workers, and return the future of its result."""
 
     def count_deaths(self, error: BaseException) -> int:
-        """Return the number of dead workers that the exception of a future implies."""
+        """Return how many workers died, judging by the exception of a batch's future."""
         return int(isinstance(error, BrokenExecutor))
 
     def was_not_submitted(self, error: BaseException) -> bool:
-        """Return True if a batch could not be submitted because workers had already died."""
+        """Return True if `error` says that a batch was not submitted because workers had died."""
         return self.count_deaths(error) > 0
 
     def replace(self) -> bool:
@@ -106,7 +106,7 @@ class WorkerPool(ABC):
         return False
 
     def missing_resource(self) -> str | None:
-        """Return what the pool lacks to run any batch, as a sentence, or None if it is ready."""
+        """Return a sentence on what the pool lacks to run batches, or None if it is ready."""
         return None
 
     def terminate(self) -> None:
@@ -156,7 +156,7 @@ class UserExecutor(WorkerPool):
 
 
 def _copy_containers(shared_object: Any) -> Any:
-    """Copy the containers of data that a pool may still be pickling on its own thread.
+    """Copy our objects and tuples that a pool may still be pickling on its own thread.
 
     Meanwhile this thread reads results, which makes our objects cache values. This would change
     their dictionaries while they are being pickled. Arrays and the user's objects are not copied.

@@ -24,7 +24,8 @@ from truerisk.engines.workers.crews import SharedCall, WorkerPool
 
 REPLY_SECONDS = 10.0  # Number of seconds that the scheduler may take to reply.
 SECONDS_BETWEEN_COUNTS = 5.0  # Number of seconds between two counts of the workers.
-SEND = 30.0  # Number of seconds to send data to a worker, in addition to the time for its size.
+# Sending data to a worker may take this number of seconds, plus the time for the data's size.
+SEND = 30.0
 MIN_BYTES_PER_SECOND = 1e6  # Lowest assumed transfer rate in bytes per second.
 RECONNECT = 60.0  # Number of seconds during which a client tries to reach a lost scheduler again.
 
@@ -52,7 +53,7 @@ def connect_to_cluster(
 
 
 class Cluster(WorkerPool):
-    """Worker pool on a Dask cluster, which itself repeats the tasks of a dead worker.
+    """Worker pool on a Dask cluster, which runs the tasks of a dead worker again by itself.
 
     It repeats them until it gives up with the error KilledWorker. `unreachable` is the class of the
     error that is raised if no scheduler replies.
@@ -72,7 +73,7 @@ class Cluster(WorkerPool):
         # A lost scheduler is reported in one sentence, without the tracebacks that Dask logs.
         if self._owns_client:
             self._log.setLevel(logging.CRITICAL)
-        # Shared objects, each with its future on the cluster, or None if it has to be sent.
+        # Pairs of a shared object and its future on the cluster (None: it has to be sent).
         self._shared_objects: list[tuple[Any, Any]] = []
         self.count_workers()
 
@@ -99,7 +100,7 @@ class Cluster(WorkerPool):
         return future
 
     def _send_missing_objects(self) -> list[Any]:
-        """Return the shared objects on the cluster, after sending those that are missing there.
+        """Send the shared objects that the cluster lacks; return the futures of all of them.
 
         An object is sent again under a new name (`hash`). Otherwise the scheduler might hear later
         that the old object was released, and would drop the new object of the same name.
@@ -133,7 +134,7 @@ class Cluster(WorkerPool):
         return self._client.sync(scatter, callback_timeout=time_limit)
 
     def count_deaths(self, error: BaseException) -> int:
-        """Return the number of deaths of workers that an exception implies.
+        """Return how many workers died, judging by the exception of a batch's future.
 
         KilledWorker is raised after the scheduler has tried several times itself. A cancelled task
         needed data that was lost with its last holder, or its scheduler was lost, which is not a
@@ -145,11 +146,11 @@ class Cluster(WorkerPool):
 
     @override
     def was_not_submitted(self, error: BaseException) -> bool:
-        # An OSError means that the worker that was to receive the batch failed.
+        # An OSError means that the worker failed before it received the batch.
         return isinstance(error, OSError) or self.count_deaths(error) > 0
 
     def replace(self) -> bool:
-        """Mark the shared data to be sent again, since a dead worker may have been its last holder.
+        """Mark the shared data to be sent again: a dead worker may have held the only copy.
 
         The cluster replaces workers itself.
         """
@@ -201,7 +202,7 @@ async def _forward_result(dask_future: Any, future: Future[Any]) -> None:
 
     The executor of distributed does not report a result whose only holder died before it was read.
     """
-    with suppress(InvalidStateError):  # A cancelled future accepts no result.
+    with suppress(InvalidStateError):  # A future that was cancelled meanwhile accepts no result.
         try:
             future.set_result(await dask_future)
         except BaseException as error:  # noqa: BLE001  The code that waits for the batch handles it.

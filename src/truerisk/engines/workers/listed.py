@@ -14,13 +14,13 @@ from truerisk.engines.workers.crews import SharedCall, UserExecutor, WorkerPool
 from truerisk.engines.workers.processes import ProcessPool
 from truerisk.engines.workers.scheduler import BatchQueue, BatchRun
 
-# A batch during which this many workers died runs alone the next time.
+# After this many deaths of workers while they ran a batch, the batch runs alone.
 DEATHS_BEFORE_RUNNING_ALONE = 2
 PATIENCE = 60.0  # A cluster may have no workers for this number of seconds.
 
 
 def make_worker_pool(executor: Any, n_workers: int) -> WorkerPool:
-    """Return a worker pool with a number of processes, or on an executor of the user."""
+    """Return a pool of worker processes, or a pool on the user's executor."""
     is_process_count = isinstance(executor, Integral)
     return ProcessPool(n_workers) if is_process_count else UserExecutor(executor, n_workers)
 
@@ -47,7 +47,7 @@ NumberedBatch = tuple[int, Any]
 
 
 class _BatchQueue(BatchQueue):
-    """Queue of batches that are known in advance; the first failed fit ends the run."""
+    """Queue of batches that are all known in advance. The first failed batch ends the run."""
 
     def __init__(self, batches: Sequence[Any], describe_batch: Callable[[Any], str] | None) -> None:
         self.waiting_batches: deque[NumberedBatch] = deque(enumerate(batches))
@@ -59,7 +59,7 @@ class _BatchQueue(BatchQueue):
         return bool(self.waiting_batches or self.batches_to_run_alone)
 
     def pop_batch(self) -> NumberedBatch | None:
-        """Return the next batch, or None while suspected batches have to run alone."""
+        """Return the next batch, or None while batches that may kill workers wait to run alone."""
         return (
             self.waiting_batches.popleft()
             if self.waiting_batches and not self.batches_to_run_alone
@@ -78,7 +78,7 @@ class _BatchQueue(BatchQueue):
     def handle_lost_batch(
         self, batch: NumberedBatch, error: BaseException | None, *, deaths: int, alone: bool
     ) -> None:
-        """Queue a batch again after its worker died; after two deaths, to run alone.
+        """Queue a batch again whose worker died; after two deaths it has to run alone.
 
         Raise if the worker of a batch that ran alone died.
         """

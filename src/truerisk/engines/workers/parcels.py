@@ -22,7 +22,7 @@ HEADER_LENGTH_FORMAT = struct.Struct("<Q")
 
 
 class Payload:
-    """Function to call with each batch, stored with its data in a file of the temporary folder."""
+    """Temporary file with the function that workers call with each batch, and its shared data."""
 
     def __init__(self, shared_object: Any) -> None:
         self._folder = Path(mkdtemp(prefix="truerisk-"))
@@ -34,7 +34,7 @@ class Payload:
             raise
 
     def remove(self) -> None:
-        """Remove the payload file; workers that map it keep its content until they open another."""
+        """Remove the payload file; its content stays readable for workers that have opened it."""
         shutil.rmtree(self._folder, ignore_errors=True)
 
 
@@ -43,7 +43,7 @@ _open_payloads: dict[str, Any] = {}
 
 
 def remove_payload_files() -> None:
-    """Remove the payload files in a worker whose parent was killed before it could do so."""
+    """Remove the payload files that a killed parent process left behind; called in its worker."""
     for path in list(_open_payloads):
         shutil.rmtree(Path(path).parent, ignore_errors=True)
 
@@ -54,7 +54,7 @@ def run_payload(path: str, batch: Any) -> Any:
 
 
 def open_payload(path: str) -> Any:
-    """Return the content of a payload file, reading it if it is not the latest file read."""
+    """Return the content of a payload file. The content of the latest file is kept in memory."""
     if path not in _open_payloads:
         _open_payloads.clear()  # The old content is released before the new content takes memory.
         _open_payloads[path] = _read_payload(path)

@@ -26,14 +26,17 @@ from truerisk.core.overrides import override
 from truerisk.engines.workers.crews import SharedCall, WorkerPool
 from truerisk.engines.workers.parcels import Payload, remove_payload_files, run_payload
 
-# Number of seconds before an idle worker ends. If it ends just as work arrives, the pool breaks.
+# An idle worker ends after this number of seconds. If work arrives just then, the pool breaks.
 IDLE_SECONDS = 120
 # Number of seconds between two checks that the parent process is alive.
 SECONDS_BETWEEN_CHECKS = 0.5
 
 
 class ProcessPool(WorkerPool):
-    """Pool of worker processes that map the data of their batches; replaced when it breaks."""
+    """Pool of worker processes, which read shared data from a memory-mapped file.
+
+    A broken pool is replaced by a new one.
+    """
 
     def __init__(self, n_workers: int) -> None:
         self.workers = n_workers
@@ -90,7 +93,7 @@ def get_reusable_pool(n_workers: int) -> Any:
 
 
 def _thread_variables(max_threads: int) -> dict[str, str]:
-    """Return environment variables that limit a model's threads to a worker's share of the cores.
+    """Return environment variables that limit each worker to `max_threads` threads.
 
     Settings of the user have priority. Waiting threads sleep, because spinning on cores that others
     use costs a hundredfold. Sleeping and waking makes LightGBM, whose loops are short, take twice
@@ -101,7 +104,7 @@ def _thread_variables(max_threads: int) -> dict[str, str]:
 
 
 def _initialize_worker(parent_pid: int) -> None:
-    """Make this worker ignore Ctrl-C, which its parent handles, and end with its parent."""
+    """Make this worker process ignore Ctrl-C, which its parent handles, and end with its parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])
@@ -152,7 +155,7 @@ MAX_SIGNAL_DELAY = 0.1  # Longest delay in seconds before Ctrl-C is handled.
 
 @contextmanager
 def delay_signals() -> Iterator[None]:
-    """Delay signals such as Ctrl-C to the end of the block, and handle them then."""
+    """Delay the handling of signals such as Ctrl-C to the end of the `with` block."""
     delayed_signals: list[tuple[int, FrameType | None]] = []
 
     def delay_signal(received_signal: int, frame: FrameType | None) -> None:
@@ -160,7 +163,7 @@ def delay_signals() -> Iterator[None]:
 
     previous_handlers: dict[int, Any] = {}
     try:
-        # Handlers are replaced only in the main thread, because signals interrupt no other thread.
+        # Only the main thread needs other handlers, because signals interrupt no other thread.
         if threading.current_thread() is threading.main_thread():
             for signal_number in DELAYED_SIGNALS:
                 if callable(handler := signal.getsignal(signal_number)):
@@ -222,14 +225,14 @@ def wait_for_futures(
 
 @contextmanager
 def block_ctrl_c() -> Iterator[None]:
-    """Block Ctrl-C in processes that start within the block, until they unblock it themselves.
+    """Block Ctrl-C in processes started in the `with` block, until they unblock it themselves.
 
     Otherwise Ctrl-C, which a terminal sends to all processes, would end them during their imports.
     """
     if not hasattr(signal, "pthread_sigmask"):  # Windows cannot block signals.
         yield
         return
-    # The resource tracker is started first because its start would unblock Ctrl-C.
+    # Python's resource tracker unblocks Ctrl-C when it starts, so it has to run before.
     resource_tracker.ensure_running()
     previous_mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:

@@ -20,10 +20,10 @@ from truerisk.engines.workers.processes import delay_signals, wait_for_futures
 
 # Number of seconds between two checks of the workers and of time limits.
 SECONDS_BETWEEN_CHECKS = 0.5
-# Number of seconds that a broken pool may take to fail all its batches.
+# After a pool broke, all its futures must fail within this number of seconds.
 MAX_POOL_FAILURE_SECONDS = 30.0
 FinishedBatch = tuple[Any, Any]  # Type of a finished batch with its result.
-# Workers may die this many times in a row before they have received a batch.
+# Workers may die this many times in a row before any has received a batch; then the run fails.
 MAX_DEATHS_BEFORE_BATCH = 3
 
 
@@ -47,17 +47,17 @@ class BatchQueue(ABC):
 
     @abstractmethod
     def pop_isolated_batch(self) -> Any | None:
-        """Return a batch that has to run while no other batch runs, or None."""
+        """Return a batch that must not run at the same time as others, or None."""
 
     @abstractmethod
     def requeue(self, batch: Any, *, alone: bool) -> None:
-        """Queue a batch again that did not run, if the batch itself was not the reason."""
+        """Queue a batch again that did not run for reasons other than the batch itself."""
 
     @abstractmethod
     def handle_lost_batch(
         self, batch: Any, error: BaseException | None, *, deaths: int, alone: bool
     ) -> Any:
-        """Return the result to record for a batch whose worker died or that exceeded its time.
+        """Return the result to record for a lost batch: its worker died or it exceeded its time.
 
         None means that the batch will run again.
         """
@@ -104,7 +104,7 @@ class BatchRun:
         self._last_result_time = time.monotonic()
 
     def results(self) -> Generator[FinishedBatch, None, None]:
-        """Yield (batch, result) for every finished batch, and (None, ()) in between.
+        """Yield the pair (batch, result) for every finished batch, and (None, ()) in between.
 
         The empty pairs let the caller check for interruptions. A caller that stops early has to
         close the generator, which ends the running batches.
@@ -129,7 +129,7 @@ class BatchRun:
         # Ctrl-C and close() are caught too, because the running batches are no longer needed then.
         except BaseException:
             with delay_signals():
-                # Workers end before futures are cancelled. Otherwise loky's thread would complain.
+                # Workers end before futures are cancelled, or loky's thread would report an error.
                 workers.terminate()
                 for future in self.submitted:
                     future.cancel()
@@ -144,7 +144,10 @@ class BatchRun:
     # ------------------------------------------------------------ submitting batches
 
     def _submit_waiting_batches(self, workers: WorkerPool) -> Iterator[FinishedBatch]:
-        """Submit as many batches as keep the pool busy; a suspected batch runs alone."""
+        """Submit as many batches as keep the pool busy.
+
+        A batch suspected of killing workers is submitted only if no other batch runs.
+        """
         if any(submission.runs_alone for submission in self.submitted.values()):
             return
         if not self.submitted and workers.missing_resource() is not None:
@@ -162,7 +165,7 @@ class BatchRun:
     def _submit(
         self, workers: WorkerPool, batch: Any, *, runs_alone: bool
     ) -> Generator[FinishedBatch, None, bool]:
-        """Submit a batch, and return False if the pool turns out to be dead."""
+        """Submit a batch; return False if it was not submitted because workers had died."""
         try:
             future = workers.submit(self.batches.payload(batch))
         except Exception as error:
@@ -185,7 +188,7 @@ class BatchRun:
     def _finish(
         self, workers: WorkerPool, future: Future[Any], pool_error: BaseException | None = None
     ) -> Iterator[FinishedBatch]:
-        """Yield a finished batch with its result, or decide what happens to a batch that failed.
+        """Yield the batch of a done future with its result, or let the queue decide if it failed.
 
         `pool_error` is the error of a broken pool, whose workers the caller replaces.
         """
@@ -226,7 +229,7 @@ class BatchRun:
     # ------------------------------------------------------------ time limits
 
     def _check_limits(self, workers: WorkerPool) -> Iterator[FinishedBatch]:
-        """Raise if workers have been missing for too long; give up batches past their limit."""
+        """Raise if workers have been missing for too long; end batches that exceeded their time."""
         missing_reason, current_time = workers.missing_resource(), time.monotonic()
         if missing_reason is None:
             self._last_result_time = current_time

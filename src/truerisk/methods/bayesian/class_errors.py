@@ -21,9 +21,10 @@ _NEGLIGIBLE_LOG = 41.5  # e^-41.5 is 1e-18, which is too small to change a sum o
 
 @frozen(eq=False)
 class ClassErrors:
-    """Posteriors of the class errors of several rules, given by α, b, ν* and the margin c g*.
+    """Posterior distributions of the errors of several rules in one class.
 
-    If b = 0, the class error is known with certainty: it is 0 or 1.
+    They have the parameters α, b, ν* and the margin c g*, with one entry per rule. If b = 0, the
+    class error is known with certainty: it is 0 or 1.
 
     >>> from truerisk.methods.bayesian.class_errors import ClassErrors
     >>> ClassErrors(*np.array([[2.0], [4.0], [3.0], [0.0]])).mean()
@@ -212,7 +213,7 @@ def _fix_constant_rules(
     squared_norms: np.ndarray,
     sign: int | np.ndarray,
 ) -> ClassErrors:
-    """Make the error certain (0 or 1) for rules with all coefficients 0, which are constant.
+    """Set the error of constant rules, whose coefficients are all 0, to a certain 0 or 1.
 
     Such a rule predicts the first class if its intercept is 0.
     """
@@ -242,7 +243,8 @@ def _log_tail_probability(h: np.ndarray, alpha: np.ndarray, lower_angle: np.ndar
     k_at_start = k / np.cos(lower_angle) ** 2
     log_base_at_start = np.log1p(k_at_start)
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        # At this φ the integrand has decreased to 1e-18 of its largest value.
+        # The integration starts at this φ, below which the integrand is less than 1e-18 of its
+        # maximum.
         lower_limit = np.arcsin(np.sqrt(k / np.expm1(log_base_at_start + _NEGLIGIBLE_LOG / alpha)))
     lower_limit = np.where(k > 0, np.fmin(lower_limit, np.pi / 2 - lower_angle), 0.0)
     width = np.pi / 2 - lower_angle - lower_limit

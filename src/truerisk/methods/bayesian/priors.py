@@ -30,11 +30,11 @@ _KAPPA_TOO_SMALL_MESSAGE = (
 
 @frozen(eq=False)
 class ClassPrior:
-    """The prior of one class: κ − p (`kappa_minus_p`), ν, the scale matrix S and the mean m.
+    """Prior of one class, with the parameters κ − p (`kappa_minus_p`), ν, S and m.
 
-    A scale or mean of None is estimated from the rows. `kappa_minus_p` does not change when
-    features are left out: a block of an inverse Wishart matrix has a κ that is smaller by the
-    number of features left out.
+    S is the scale matrix and m the mean. A scale or mean of None is estimated from the rows.
+    `kappa_minus_p` does not change when features are left out: a block of an inverse Wishart matrix
+    has a κ that is smaller by the number of features left out.
     """
 
     kappa_minus_p: float
@@ -74,11 +74,11 @@ class ClassPrior:
         """Raise Refusal if the class has too few rows for a proper posterior of the covariance."""
         min_rows = max(
             int(np.floor(-self.kappa_minus_p)), 1
-        )  # α = (n + κ − p + 1)/2 must be positive.
+        )  # This number of rows makes α = (n + κ − p + 1)/2 positive.
         if self.scale is not None and not np.any(self.scale):
             min_rows = max(
                 min_rows, p + (self.nu == 0)
-            )  # With S = 0 the scatter must have full rank.
+            )  # With S = 0, only the rows can give the scatter matrix full rank.
         if n < min_rows:
             raise Refusal(
                 f"prior '{name}' has no posterior from {n} rows of a class and {p} features: "
@@ -116,7 +116,7 @@ def check_parameters(prior: str, **arguments: Any) -> None:
 
 
 def _values_by_class(value: Any) -> Sequence[Any]:
-    """Return a parameter's values of all classes, or a tuple of the one value that they share."""
+    """Return the values of a parameter in all classes, or its single value if they share it."""
     return tuple(value.values()) if isinstance(value, Mapping) else (value,)
 
 
@@ -193,7 +193,10 @@ def class_priors(
 def _check_labels(
     parameters: Mapping[str, Any], labels: Sequence[Any], n_columns: int
 ) -> Sequence[Any]:
-    """Return the labels; raise BadData if a mapping lacks a class or an array has a wrong size."""
+    """Check parameters against the classes and columns of the data, and return the class labels.
+
+    BadData is raised if a mapping lacks a class or an array has a wrong size.
+    """
     for name, value in parameters.items():
         values_by_class = value if isinstance(value, Mapping) else dict.fromkeys(labels, value)
         if isinstance(value, Mapping) and set(value) != set(labels):

@@ -28,7 +28,8 @@ from truerisk.methods.bayesian.scaled_rows import ScaledRows
 from truerisk.plan.extras.linear_rules import LinearRules
 from truerisk.results.interval import Interval
 
-# A normal variable is more than this many standard deviations from its mean with probability 1e-17.
+# The probability that a normal variable is further from its mean than this number of standard
+# deviations is 1e-17.
 _MAX_STD_DEVIATIONS = 8.5
 _DENSITY_NODES, _DENSITY_WEIGHTS = np.polynomial.legendre.leggauss(48)
 _CDF_NODES, _CDF_WEIGHTS = np.polynomial.legendre.leggauss(96)
@@ -59,7 +60,7 @@ class ClassErrorDistribution:
 
     @cached_property
     def w_limits(self) -> tuple[float, float]:
-        """Limits between which W lies with a probability of 1 − 1e-16."""
+        """Lower and upper limit that contain W with a probability of 1 − 1e-16."""
         from scipy.special import gammainccinv, gammaincinv
 
         sqrt_g_limits = np.sqrt([gammaincinv(self.alpha, 1e-17), gammainccinv(self.alpha, 1e-17)])
@@ -160,7 +161,7 @@ class ErrorDistribution:
 
         low, high = first_distribution.w_limits
         # With class shares a and b, the probability of the event a ε₁ + b ε₂ ≤ q is computed.
-        # If the class error ε₁ is below (q − b)/a, every ε₂ in [0, 1] satisfies this.
+        # If the class error ε₁ is below (q − b)/a, the event happens for every ε₂ in [0, 1].
         lower_w = -float(ndtri(min(q / first_share, 1.0))) if q > 0 else np.inf
         upper_w = -float(ndtri((q - second_share) / first_share)) if q > second_share else np.inf
         low, high_w = max(low, lower_w), min(high, upper_w)
@@ -206,7 +207,7 @@ class ErrorDistribution:
         return low, max(low, self.quantile(1 - tail_probability))
 
 
-# Type of the prior of each class, by class code. None stands for the improper prior.
+# Priors of the classes by class code, or None for the improper prior of all classes.
 PriorByClassCode = Mapping[int, ClassPrior] | None
 # The prior multiplies the variance of the scores by N/(2α), where N is the number of rows.
 # If this factor exceeds 1 + MAX_EXCESS_VARIANCE/√N, no interval is given.
@@ -230,8 +231,9 @@ class RuleErrors:
     class_errors: (
         ClassErrors  # errors of all rules in the first class, followed by those in the second
     )
-    prior_share: np.ndarray  # share of the prior's S in βᵀS*β, in the class where it is larger
-    # Factor N/(2α) by which κ increases the variance of each rule, or 0 if it is small enough.
+    prior_share: np.ndarray  # share of S in the posterior βᵀS*β, the larger of both classes
+    # Factor N/(2α) by which κ increases the variance of the scores of each rule. It is 0 if the
+    # increase is too small to withhold the interval.
     variance_factor: np.ndarray
 
     @classmethod
@@ -275,7 +277,7 @@ class RuleErrors:
         return np.asarray((self.class_errors.is_certain.reshape(2, -1) | has_no_share).all(axis=0))
 
     def no_interval_reason(self, rule: int) -> str | None:
-        """Return why the posterior of one rule gives no valid interval, or None if it does."""
+        """Return why there is no valid interval for one rule, or None if there is one."""
         variance_factor = float(self.variance_factor[rule])
         return _TOO_WIDE_NOTE.format(variance_factor) if variance_factor > 0 else None
 
@@ -319,7 +321,10 @@ class CredibleInterval:
 def errors_by_class_pair(
     rows: ScaledRows, rules: LinearRules, shares: Mapping[int, float], priors: PriorByClassCode
 ) -> list[RuleErrors]:
-    """Return the rules' errors between every pair of classes, whose sum is the pairwise error."""
+    """Return the errors of the rules between the two classes of every pair of classes.
+
+    The sum over all pairs is the pairwise error.
+    """
     return [
         RuleErrors.from_rows(
             rows,
@@ -334,7 +339,7 @@ def errors_by_class_pair(
 
 @frozen(eq=False)
 class _ScaledRules:
-    """Coefficients of rules between two classes, in the units of X and for standardised rows.
+    """Coefficients of rules between two classes, both for rows of X and for standardised rows.
 
     `slopes` and `intercepts` are for X. `scaled_slopes` and `scaled_intercepts` are the slopes and
     intercepts for standardised rows, and `squared_norms` the squared length of each row of

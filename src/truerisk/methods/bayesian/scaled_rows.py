@@ -17,11 +17,11 @@ from truerisk.plan.extras.linear_rules import LinearRules
 
 @frozen(eq=False)
 class ScaledRows:
-    """Rows standardised as z = (x − centre)/scale, where the rules are rescaled, not the rows.
+    """Standardised rows z = (x − centre)/scale, represented by the original rows.
 
-    The standardised rows are never computed: β'_j = β_j scale_j and β0' = β0 + βᵀcentre give the
-    same scores. A constant column has scale 0 and drops out of every rule, because it acts as part
-    of the intercept.
+    Rules are rescaled instead of the rows. The standardised rows are never computed: β'_j = β_j
+    scale_j and β0' = β0 + βᵀcentre give the same scores. A constant column has scale 0 and drops
+    out of every rule, because it acts as part of the intercept.
     """
 
     X: Any
@@ -75,7 +75,7 @@ class ScaledRows:
         return np.asarray(slopes * self.scale)
 
     def traces(self, is_selected: np.ndarray, class_code: int) -> np.ndarray:
-        """Return a class's sum of squared deviations of z over each rule's selected columns."""
+        """Return the sum of squared deviations of z in a class, over the columns of each rule."""
         return np.asarray(is_selected @ self._scatters_by_class[class_code])
 
     @cached_property

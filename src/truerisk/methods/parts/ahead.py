@@ -12,7 +12,7 @@ from truerisk.splitting.in_time import get_row_times
 
 
 def forecast_notes(plan: Plan, data: Data) -> tuple[str, ...]:
-    """Return notes on how far ahead the forecasts are, and on the sizes of the training windows.
+    """Return notes on how far ahead the models forecast, and on their training windows' sizes.
 
     Return no notes if a test row is not later than all of its training rows.
 

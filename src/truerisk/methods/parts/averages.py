@@ -39,7 +39,7 @@ ROW_MEAN_BASES: frozenset[Basis] = frozenset({Basis.LOSSES, Basis.MEAN})
 
 
 class Averaged(Method):
-    """Base class of methods whose risk is the plain mean of the losses of their predictions.
+    """Base class of methods that estimate the risk by the plain mean of their predictions' losses.
 
     See Also
     --------
@@ -176,7 +176,7 @@ def tested_by_average(
     interval_name, unsure, is_time_ordered = resolve_interval(
         predictions.plan, data, loss, terms, unsure, usual
     )
-    # If scores of different models were ranked together, the influences would be meaningless.
+    # A row's influence has no meaning if scores of different models are ranked together.
     has_comparable_scores = average == "fold" or loss.one_scale
     has_interval = has_comparable_scores and terms.with_errors and interval_name is not None
     if not isinstance(loss, RowLoss) and not has_interval:
@@ -208,7 +208,7 @@ def tested_by_average(
     if interval_form.counts_choice and len(values) > 1 and np.isfinite(values).any():
         terms_without_interval = replace(
             terms, interval=None
-        )  # The selection rule may need standard errors.
+        )  # Standard errors are kept, as the selection rule may need them.
         best_candidate = choose_by_rule(
             tested_by_average(predictions, data, loss, terms_without_interval, average), terms.rule
         )
@@ -218,7 +218,7 @@ def tested_by_average(
             left_two_out, _losses_and_risks(left_two_out, data, loss, average)[0]
         )
     is_biased = average == "fold" and loss.is_biased_on_small_sets
-    # Without times the row numbers serve as times, because splits may still go forward in time.
+    # Row numbers replace missing times, because splits can go forward in time without times.
     row_times = rows if data.time is None else data.time[rows]
     evidence = RowEvidence(
         values=values,
@@ -240,7 +240,7 @@ def tested_by_average(
         pooled=values_of_pooled_ranks(predictions, data, loss) if is_biased else None,
     )
     intervals = interval_form.of_each(evidence)
-    # Notes are needed only for losses without an upper bound, and for rows with coordinates.
+    # Notes on dominant rows need a loss without upper bound; notes on distances need coordinates.
     if loss.upper is None or data.places is not None:
         intervals = _add_notes(
             intervals, evidence, predictions.values, weights / weight_sum, infinity_findings
@@ -328,11 +328,12 @@ def _losses_and_risks(
 def influences_by_row(
     predictions: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the tested rows in ascending order, and their influence on every candidate's risk.
+    """Return the influence of each tested row on every candidate's risk.
 
-    The influence is the row's mean loss minus the risk, times the row's share of the weights. For
-    independent rows the sum of squared influences is the variance of the risk. The sum of products
-    of the influences on two risks of the same rows is their covariance.
+    The tested rows come first, in ascending order. The influence is the row's mean loss minus the
+    risk, times the row's share of the weights. For independent rows the sum of squared influences
+    is the variance of the risk. The sum of products of the influences on two risks of the same rows
+    is their covariance.
     """
     losses, _, values = _losses_and_risks(predictions, data, loss, average)
     weights, weight_sum = average_weights(data, predictions.plan, average)
@@ -381,7 +382,7 @@ def means_by_row(
     rows is the value: if unequal folds count alike, a row has a larger weight in a smaller fold.
     """
     rows, _ = plan.positions
-    if (rows[1:] > rows[:-1]).all():  # Rows in ascending order are returned without a copy.
+    if (rows[1:] > rows[:-1]).all():  # Each row occurs once, so there is nothing to average.
         return rows, losses, weights, False
     row_order = np.argsort(rows, kind="stable")
     rows, row_starts = np.unique(rows[row_order], return_index=True)
@@ -404,9 +405,9 @@ def means_by_row(
 def _estimates_without_errors(
     predictions: Answers, data: Data, loss: Loss, average: Average
 ) -> list[Tested]:
-    """Return estimates for losses of whole test sets, without standard errors.
+    """Return estimates without standard errors, for losses of whole test sets.
 
-    A note says why there are none, and which interval can be requested instead.
+    A note says why there are no standard errors, and which interval can be requested instead.
     """
     risks_by_split, values = risks_of_test_sets(predictions, data, loss, average)
     reason_note = (
@@ -432,7 +433,10 @@ def _estimates_without_errors(
 def _means_by_outer_split(
     predictions: Answers, data: Data, loss: RowLoss, average: Average
 ) -> list[list[Tested]]:
-    """Return each candidate's mean loss over the inner test sets of each outer split."""
+    """Return each candidate's mean inner loss within each outer split.
+
+    The mean is over the inner test sets of the outer split.
+    """
     plan, offsets = predictions.plan, predictions.plan.test_offsets
     rows, _ = plan.positions
     weights, _ = average_weights(data, plan, average)
@@ -507,7 +511,7 @@ def row_losses(predictions: Answers, data: Data, loss: RowLoss) -> np.ndarray:
         return losses
     is_predicted = np.repeat(predictions.answered, predictions.plan.test_sizes, axis=1)
     values = predictions.values.copy()
-    values[~is_predicted] = 0  # A loss need not support missing predictions.
+    values[~is_predicted] = 0  # A loss function need not accept missing predictions.
     losses = np.where(is_predicted, loss.of_rows(data, rows, values), np.nan)
     refuse_non_finite(losses, loss, is_predicted)
     return losses
@@ -559,7 +563,10 @@ def split_risks(
 def risks_of_test_sets(
     predictions: Answers, data: Data, loss: Loss, average: Average
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return each candidate's risks on all test sets, and their mean or the pooled value."""
+    """Return each candidate's risk on every test set, and its overall risk.
+
+    The overall risk is the mean over the test sets, or the risk of the pooled predictions.
+    """
     if average == "pooled":
         values = pooled_values(predictions, data, loss)
         return split_risks(predictions, data, loss, lenient=True), values
@@ -601,7 +608,7 @@ def pooled_values(predictions: Answers, data: Data, loss: Loss) -> np.ndarray:
 
 
 def values_of_pooled_ranks(predictions: Answers, data: Data, loss: Loss) -> np.ndarray:
-    """Return each candidate's loss on all predictions of a repetition, also for ranking losses.
+    """Return each candidate's loss on all predictions of a repetition, with ranks for scores.
 
     Decision values of different models cannot be compared. They are replaced by ranks: the share of
     the test set that a row ranks above, with ties counted half.
@@ -638,7 +645,10 @@ def mean_by_test_set(losses: np.ndarray, plan: Plan, data: Data) -> np.ndarray:
 
 
 def refuse_zero_weight(total: float) -> float:
-    """Return a sum of weights, or raise Refusal if it is 0, because means are divided by it."""
+    """Return `total`, a sum of weights, or raise Refusal if it is 0.
+
+    Mean losses are divided by this sum.
+    """
     if total <= 0:
         raise Refusal(
             "all rows of a test set have a sample_weight of 0: their mean loss does not exist. "
@@ -671,15 +681,15 @@ def refuse_non_finite(
         raise Refusal(f"{sentence} {location}".rstrip())
 
 
-# At least this share of the squared influences remains after correction for double counting.
-# Two rows can have no more than half of their influence in common.
+# Double counting is subtracted from the sum of squared influences.
+# At least this share of the sum remains, because two rows share at most half of their influence.
 MIN_INFLUENCE_SHARE = 0.5
 
 
 def losses_from_influences(
     predictions: Answers, data: Data, loss: Loss, values: np.ndarray, weights: np.ndarray | None
 ) -> np.ndarray:
-    """Convert a score of whole test sets to losses of rows: the risk plus each row's influence.
+    """Convert a score of whole test sets to losses of rows, each the risk plus the row's influence.
 
     The array has shape (n_candidates, n_predictions), with NaN if a fit failed. To first order, the
     variance of the mean of these values is the variance of the risk. If predictions of different
@@ -725,9 +735,9 @@ def losses_from_influences(
 def single_row_changes(
     predictions: Answers, data: Data, loss: Loss, values: np.ndarray
 ) -> np.ndarray:
-    """Return how much each candidate's risk changes if one row is predicted differently.
+    """Return how much each candidate's risk changes if the prediction for a single row changes.
 
-    It is NaN for candidates with failed fits.
+    The change is NaN for candidates with failed fits.
     """
     changes, has_value = np.full(len(values), np.nan), np.isfinite(values)
     repeat_numbers = np.repeat(predictions.plan.repeat, predictions.plan.test_sizes)
@@ -741,7 +751,7 @@ def single_row_changes(
 
 
 def _influence_sets(plan: Plan, loss: Loss) -> Iterator[np.ndarray]:
-    """Yield the indices of the predictions of each set within which influences are computed."""
+    """Yield the sets of predictions within which influences are computed, as arrays of indices."""
     if loss.one_scale:
         repeat_numbers = np.repeat(plan.repeat, plan.test_sizes)
         yield from (np.flatnonzero(repeat_numbers == r) for r in np.unique(repeat_numbers))

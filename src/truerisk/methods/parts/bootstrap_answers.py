@@ -58,7 +58,7 @@ def no_information(loss: Loss, data: Data, rows: np.ndarray, predictions: np.nda
             np.bincount(class_numbers.ravel(), weights).astype(np.float64),
         )
     loss_sums = np.zeros(len(predictions))
-    # The sum is divided only at the end, so that counts of rows stay exact whole numbers.
+    # Losses are divided by the weights only at the end, so that sums of counts stay exact.
     for row, weight in zip(representative_rows, representative_weights, strict=True):
         loss_sums += weight * (loss.of_rows(data, np.full(len(rows), row), predictions) @ weights)
     return loss_sums / weights.sum() ** 2
@@ -85,7 +85,7 @@ def _squared_no_information_risk(
 def _mean_over_shifts(
     loss: Loss, data: Data, rows: np.ndarray, predictions: np.ndarray
 ) -> np.ndarray:
-    """Return each candidate's mean loss over cyclic shifts of y against the predictions.
+    """Return each candidate's mean loss when y is shifted cyclically against the predictions.
 
     Over all n shifts every y is paired with every prediction once. If n exceeds 500, 500 evenly
     spaced shifts are used.
@@ -110,7 +110,8 @@ def oob_influences(
     q (B,). `n_samples` also counts samples that contain every row; they add nothing to the sums.
     """
     n = draw_counts.shape[1]
-    # Samples that contain every row once are not passed, but count in the mean number of draws.
+    # Samples that contain every row once are missing in `draw_counts`.
+    # They still count in the mean number of draws of each row.
     centred_counts = draw_counts - (
         (draw_counts.sum(axis=0) + (n_samples - len(draw_counts))) / n_samples
     )
@@ -134,7 +135,7 @@ def jackknife_error(
 
 
 def _inverse_oob_share(n: int) -> float:
-    """Return 1 divided by the expected share of bootstrap samples that miss a given row."""
+    """Return the reciprocal of the expected share of bootstrap samples that miss a given row."""
     return float((1 - 1 / n) ** -n)
 
 
@@ -167,12 +168,12 @@ class BootstrapPredictions:
 
     @cached_property
     def n_rows_in_every_sample(self) -> int:
-        """Number of rows that are in every sample, so that they are never tested."""
+        """Number of rows that are never tested, because every sample contains them."""
         return int(((self.draw_counts > 0).any(axis=0) & (self._times_tested == 0)).sum())
 
     @cached_property
     def risks_by_test_set(self) -> np.ndarray:
-        """Risk of each candidate on each test set; NaN if the fit failed or has no value."""
+        """Risk of each candidate on each test set; NaN if the fit or the risk does not exist."""
         return split_risks(self.answers, self.data, self.loss, lenient=True)
 
     @cached_property
@@ -189,7 +190,7 @@ class BootstrapPredictions:
 
     @cached_property
     def oob_risks(self) -> np.ndarray:
-        """Risk of each candidate: the mean over samples for each row, then the mean over rows.
+        """Out-of-bag risk of each candidate: the mean over rows of a row's mean loss over samples.
 
         A loss of whole test sets is averaged over the samples for which it exists.
         """
@@ -287,7 +288,7 @@ class BootstrapPredictions:
 
     @cached_property
     def _n_sample_predictions(self) -> int:
-        """Number of predictions by the samples' models, which precede the apparent ones."""
+        """Number of predictions by the samples' models; the apparent predictions follow them."""
         return int(self.answers.plan.test_offsets[self.n_samples])
 
     @cached_property

@@ -12,14 +12,15 @@ from truerisk.losses.row_losses import Log
 MAX_LOSS_SHARE = 1 / 3
 # With fewer rows than this no note is given, because the largest loss is a large part of any sum.
 MIN_ROWS = 20
-# A count of at most so many confidently wrong predictions has a relative error of a third or more.
+# At most this number of confidently wrong predictions is too few to estimate how frequent they are:
+# its relative error is a third or more.
 MAX_CONFIDENT_ERRORS = 9
-# If more than this share of the predictions gives a class probability 0, log loss has no interval.
-# Intervals of such risks covered them in only 62 % (docs/intervals-measured.md).
+# Log loss has no interval if more than this share of predictions gives a class probability 0.
+# In such cases only 62 % of the intervals contained the risk (docs/intervals-measured.md).
 MAX_RULED_OUT_SHARE = 0.1
 MAX_LOG_LOSS = float(
     -np.log(np.finfo(np.float64).eps)
-)  # largest log loss of a confident wrong label
+)  # Largest log loss of a prediction that is confident and wrong.
 CLIPPING_ADVICE = "scoring=tr.losses.Log(clip=0.001) bounds what a row costs."
 
 
@@ -62,9 +63,10 @@ def dominant_rows_note(loss: Loss, losses: np.ndarray, weights: np.ndarray) -> t
 def unseen_error_note(
     loss: Loss, predictions: np.ndarray, losses: np.ndarray, shares: np.ndarray
 ) -> tuple[str, ...]:
-    """Return a note if log loss has no interval because no wrong certain prediction was seen.
+    """Return a note that log loss has no interval, if no confidently wrong prediction was seen.
 
-    This is so if many predictions give a class probability 0 and none of them was wrong.
+    There is no interval if many predictions give a class the probability 0 and none of these
+    predictions was wrong.
 
     >>> sure = np.array([[1.0, 0.0]] * 4)
     >>> unseen_error_note(Log(), sure, np.zeros(4), np.full(4, 0.25))[0][:48]

@@ -68,7 +68,7 @@ def paired_losses(predictions: Answers, data: Data, loss: Loss, method: Method) 
             "tells what a row does to it: use average='fold'."
         )
     rows, row_means, row_shares, _ = means_by_row(losses, weights / weight_sum, predictions.plan)
-    # The row losses derived from influences are shifted, so that their mean is the score.
+    # Row losses that come from influences are shifted, so that their mean equals the score.
     if not isinstance(loss, RowLoss):
         row_means = row_means + (values - row_means @ row_shares)[:, None]
     groups = None if data.clusters is None else data.clusters[rows]
@@ -83,9 +83,11 @@ def paired_losses(predictions: Answers, data: Data, loss: Loss, method: Method) 
 def joint_covariance(
     influences: np.ndarray, values: np.ndarray, groups: np.ndarray | None, loss: Loss
 ) -> np.ndarray | None:
-    """Return the covariance matrix of several risks of the same rows, None if a variance is 0.
+    """Return the covariance matrix of several risks that are estimated on the same rows.
 
-    It is 1.8 m/(m − 1) Σ_g φ_g φ_gᵀ, where φ_g are the influences of row or group g of m.
+    Return None if a variance is 0.
+
+    The matrix is 1.8 m/(m − 1) Σ_g φ_g φ_gᵀ, where φ_g are the influences of row or group g of m.
     `influences[s]` holds the influence of each row on risk s, whose value is `values[s]`. The
     factor 1.8 is the variance factor of a cross-validated risk (`calibrated.py`). It is the same
     for all risks, because risks of nested training sets vary together about as the tested rows do.

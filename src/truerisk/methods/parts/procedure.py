@@ -44,7 +44,7 @@ def choose_in_outer_splits(
 
 
 def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
-    """Return the number of the candidate that the rule chooses by these estimates.
+    """Return the number of the candidate that the selection rule chooses by these estimates.
 
     A single candidate is returned even if its fits failed.
 
@@ -77,7 +77,7 @@ def chosen_candidate(tested: Sequence[Tested], terms: Terms) -> int:
 
 
 def candidate_of_each_fit(plan: Plan, chosen_candidates: np.ndarray) -> np.ndarray:
-    """Return the candidate of every outer fit, given the candidate chosen for every test set."""
+    """Return the candidate chosen for each outer fit, given the choice for each test set."""
     candidate_of_fit = np.zeros(plan.n_fits, dtype=np.int64)
     candidate_of_fit[plan.fit] = chosen_candidates
     return candidate_of_fit
@@ -86,7 +86,7 @@ def candidate_of_each_fit(plan: Plan, chosen_candidates: np.ndarray) -> np.ndarr
 def make_winners(
     chosen_candidates: np.ndarray, inner_estimates: Sequence[Sequence[Tested]]
 ) -> ChosenCandidates:
-    """Return the chosen candidate of every outer test set, with its inner risk."""
+    """Return the candidate chosen for every outer test set, with this candidate's inner risk."""
     risks = np.full(len(chosen_candidates), np.nan)
     for test_set, estimates in enumerate(inner_estimates):
         risks[test_set] = estimates[int(chosen_candidates[test_set])].value
@@ -94,7 +94,7 @@ def make_winners(
 
 
 def add_winners(evaluation: Evaluation, procedure: Tested, winners: ChosenCandidates) -> Evaluation:
-    """Add the risk of the procedure, its winners, and a record of every outer split.
+    """Add the procedure's risk, its winners and a record of every outer split to an evaluation.
 
     The evaluation holds the predictions of the winners. A test set that consists of the fit's own
     training rows is not an outer split.
@@ -161,11 +161,11 @@ class Procedure(Method):
 
     @property
     def tested_by(self) -> str:
-        """Name of the outer splits, on which the chosen candidates are tested."""
+        """Name of the outer method, whose splits test the chosen candidates."""
         return self.outer_method.name
 
     def asks_inside(self, n_candidates: int) -> bool:
-        """Return True if candidates are compared within the outer training sets.
+        """Return True if candidates have to be compared within every outer training set.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class Procedure(Method):
         return n_candidates > 1 or self.compare
 
     def testing_pass(self, n_candidates: int) -> int:
-        """Return the index of the pass of fits in which the chosen candidates are tested.
+        """Return the index of the pass (one run of all fits) that tests the chosen candidates.
 
         It is the first pass if tuning and testing share folds, otherwise the pass after tuning. The
         models of a pass have its seeds, so that the winners must be fitted again in the same pass.
@@ -203,7 +203,7 @@ class Procedure(Method):
         return f"{self.outer_method.bias}; the tuning is inside and adds no optimism"
 
     def giving(self, need: Basis, interval: str) -> Method:
-        """Return nested validation whose outer splits give the evidence that the interval needs.
+        """Return the nested method whose outer splits give the evidence that an interval needs.
 
         Parameters
         ----------

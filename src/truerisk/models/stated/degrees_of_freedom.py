@@ -14,7 +14,7 @@ from truerisk.models.stated import freedom_of_regressions as regressions
 from truerisk.models.stated.freedom_of_regressions import numerical_rank, to_dense
 from truerisk.models.stated.question import ADVICE_HELD_OUT_ROWS, ModelQuantity
 
-# A LogisticPath is fitted with this tolerance if its degrees of freedom are computed.
+# If its degrees of freedom are computed, a LogisticPath is fitted with this tolerance.
 TOLERANCE_AT_MINIMUM = 1e-12
 # The information matrix of a penalised fit is inverted for at most this number of coefficients.
 MAX_COEFFICIENTS = 3000
@@ -56,7 +56,7 @@ def logistic_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def logistic_path_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the degrees of freedom of a LogisticPath at the λ with which it predicts.
+    """Return the degrees of freedom of a LogisticPath at the λ that it uses for predictions.
 
     The formula is that of `logistic_dof`. The penalty of LogisticPath is per unit of row weight.
     """
@@ -107,18 +107,19 @@ def _penalised_degrees_of_freedom(
 
 
 def linear_discriminant_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return (K − 1)(p + 1), the coefficients of the linear discriminants for K classes.
+    """Return the degrees of freedom of linear discriminant analysis: (K − 1)(p + 1) coefficients.
 
-    p is the number of dimensions that the rows span.
+    K is the number of classes, and p is the number of dimensions that the rows span.
     """
     _refuse_shrinkage(model, model.shrinkage is None and model.covariance_estimator is None)
     return float((len(model.classes_) - 1) * (1 + _spanned_dimensions(X)))
 
 
 def quadratic_discriminant_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return (K − 1)(1 + p + p (p + 1)/2), the number of coefficients of K quadratic functions.
+    """Return the degrees of freedom of quadratic discriminant analysis.
 
-    p is the number of dimensions that the rows span.
+    These are (K − 1)(1 + p + p (p + 1)/2), the number of coefficients of K quadratic functions. K
+    is the number of classes, and p is the number of dimensions that the rows span.
     """
     _refuse_shrinkage(model, not model.reg_param and getattr(model, "shrinkage", None) is None)
     p = _spanned_dimensions(X)
@@ -126,9 +127,10 @@ def quadratic_discriminant_dof(model: Any, X: Any, sample_weight: np.ndarray | N
 
 
 def naive_bayes_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return (K − 1)(1 + 2p): the coefficients of discriminants without products of features.
+    """Return the degrees of freedom of naive Bayes: (K − 1)(1 + 2p) coefficients.
 
-    K is the number of classes, and p is the number of features that vary.
+    The coefficients are those of discriminants without products of features. K is the number of
+    classes, and p is the number of features that vary.
     """
     n_varying = int((np.ptp(to_dense(X), axis=0) > 0).sum())
     return float((len(model.classes_) - 1) * (1 + 2 * n_varying))
@@ -149,7 +151,7 @@ def _refuse_shrinkage(model: Any, is_unshrunken: bool) -> None:
 
 
 def penalty_weights(model: Any) -> tuple[float, float]:
-    """Return the weights of the L1 penalty and of half the squared L2 penalty of the model."""
+    """Return the weights of a model's two penalties: the L1 norm, and half the squared L2 norm."""
     name = getattr(model, "penalty", "deprecated")
     if name is None or np.isinf(model.C):
         return 0.0, 0.0
@@ -202,7 +204,10 @@ def _fisher_information(
 
 
 def constant_model_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return 1 for a model that predicts the mean, and K − 1 for class shares of K classes."""
+    """Return the degrees of freedom of a model that predicts the same for all rows.
+
+    A mean has one degree of freedom, and the shares of K classes have K − 1.
+    """
     if model.strategy not in ("mean", "prior"):
         raise Refusal(
             f"strategy='{model.strategy}' is no maximum of the likelihood: use 'mean' for numbers "
@@ -212,8 +217,9 @@ def constant_model_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> 
 
 
 def nearest_neighbours_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return n/k, the trace of the matrix that averages each row's k neighbours (with itself).
+    """Return the degrees of freedom of k nearest neighbours, n/k.
 
+    This is the trace of the matrix that averages each row's k neighbours, including the row itself.
     For K classes the result is multiplied by K − 1, because K − 1 class shares are averaged. Equal
     rows can exclude a row from its own neighbourhood, in which case n/k exceeds the trace.
     """
@@ -226,7 +232,7 @@ def nearest_neighbours_dof(model: Any, X: Any, sample_weight: np.ndarray | None)
 
 
 def tree_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the number of leaves of a tree, times K − 1 for K classes.
+    """Return the degrees of freedom of a tree: its number of leaves, times K − 1 for K classes.
 
     The splits are treated as given: the degrees of freedom of their search are not counted.
     """
@@ -239,7 +245,7 @@ def tree_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def _count_free_classes(model: Any) -> int:
-    """Return 1 for a regression, and K − 1 for a classification with K classes."""
+    """Return the number of free class shares, K − 1 for K classes; 1 for a regression."""
     classes = getattr(model, "classes_", None)
     return 1 if classes is None else len(classes) - 1
 
@@ -269,7 +275,7 @@ def degrees_of_freedom(model: Any, X: Any, sample_weight: np.ndarray | None = No
 
 
 def stricter_tolerance(tol: Any) -> Any:
-    """Return the stricter tolerance for a fit whose degrees of freedom are computed.
+    """Return a tolerance that is strict enough for a fit whose degrees of freedom are computed.
 
     The degrees of freedom and the likelihood must be computed at the minimum. An invalid tolerance
     is returned unchanged, so that it is refused later.
@@ -351,7 +357,7 @@ def _uses_y(estimator: Any) -> bool:
 
 
 def _is_same_without_y(step: Any, X: Any, transformed_rows: Any) -> bool:
-    """Return True if a step gives the same rows when it is fitted without y.
+    """Return True if a step gives the same rows with and without y in its fit.
 
     A class may use y without declaring it.
     """

@@ -16,7 +16,10 @@ from truerisk.core.errors import Refusal
 
 
 def least_squares_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the rank of X that LinearRegression found, plus 1 for an intercept."""
+    """Return the degrees of freedom of LinearRegression: the rank of X, plus 1 for an intercept.
+
+    The rank is the one that LinearRegression found.
+    """
     _refuse_positive(model)
     rank = getattr(model, "rank_", None)
     # For sparse X the solver does not report the rank.
@@ -26,9 +29,10 @@ def least_squares_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> f
 
 
 def ridge_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    r"""Return the sum of :math:`d_j^2/(d_j^2 + \alpha)` over the singular values d of X.
+    r"""Return the degrees of freedom of ridge regression, from the singular values d of X.
 
-    An intercept adds 1.
+    They are the sum of :math:`d_j^2/(d_j^2 + \alpha)` over the singular values. An intercept adds
+    1.
     """
     _refuse_positive(model)
     penalty = _single_penalty(model)
@@ -44,9 +48,9 @@ def lasso_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
 
 
 def elastic_net_dof(model: Any, X: Any, sample_weight: np.ndarray | None) -> float:
-    """Return the degrees of freedom by the ridge formula, for columns with nonzero coefficients.
+    """Return the degrees of freedom of an elastic net, by the formula of ridge regression.
 
-    An intercept adds 1.
+    The formula uses only the columns with nonzero coefficients. An intercept adds 1.
     """
     _refuse_positive(model)
     solver_rows = _solver_rows(model, X, sample_weight, normalises_weights=True)[
@@ -90,7 +94,7 @@ def numerical_rank(X: np.ndarray) -> int:
 def _solver_rows(
     model: Any, X: Any, weights: np.ndarray | None, normalises_weights: bool = False
 ) -> np.ndarray:
-    """Return the rows as a linear solver uses them: centred, and multiplied by root weights.
+    """Return the rows of X as a linear solver uses them: centred, and multiplied by root weights.
 
     If `normalises_weights` is True, the weights are scaled so that they sum to n.
     """
@@ -113,7 +117,10 @@ def _ridge_degrees_of_freedom(solver_rows: np.ndarray, penalty: float) -> float:
 def _sum_of_shrinkage_factors(
     eigenvalues: np.ndarray, penalty: float, largest_dimension: int
 ) -> float:
-    """Return the sum of v / (v + penalty) over the eigenvalues v; without a penalty the rank."""
+    """Return the sum of v / (v + penalty) over the eigenvalues v.
+
+    Without a penalty, the sum is the rank.
+    """
     if penalty == 0:
         relative_tolerance = (
             (largest_dimension * np.finfo(np.float64).eps) ** 2 if eigenvalues.size else 0.0

@@ -22,7 +22,7 @@ from truerisk.plan.extras.linear_rules import LinearRules
 
 
 def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
-    """Return the linear rule of one fitted model, labelled as fit 0 and candidate 0.
+    """Return the linear rule of one fitted model, numbered as fit 0 and candidate 0.
 
     A pipeline has the rule of its last step, for the rows that the other steps produce; a search
     has the rule of its best estimator. Other models can define a method ``linear_rule()`` that
@@ -45,7 +45,7 @@ def linear_rule(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
 
 
 def _rows_after_steps(pipeline: Any, X: Any) -> Any:
-    """Return the rows after the steps of a pipeline, as a copy if a step returns X itself."""
+    """Return the rows that a pipeline's steps produce; a copy, if a step returns X itself."""
     return X if len(pipeline.steps) == 1 else copy(rows_of_last_step(pipeline, X))
 
 
@@ -54,9 +54,10 @@ def _rule_from_coefficients(model: Any, X: Any, classes: np.ndarray | None) -> L
 
 
 def _rule_from_pairs(model: Any, X: Any, classes: np.ndarray | None) -> LinearRules:
-    """Return the rule of an SVC: one score per pair of classes, positive for the first class.
+    """Return the linear rule of an SVC, with one score per pair of classes.
 
-    With two classes the score is positive for the second one.
+    The score is positive for the first class of the pair. If there are only two classes, it is
+    positive for the second one.
     """
     if (reason := linear_rule_refusal(model, [{"kernel": model.kernel}])) is not None:
         raise Refusal(reason)
@@ -85,7 +86,7 @@ def _make_linear_rule(
 
 
 def linear_rule_refusal(learner: Any, settings: Iterable[Mapping[str, Any]]) -> str | None:
-    """Return why the model gives no linear rule for some settings, or None if it may give one.
+    """Return why a learner gives no linear rule for some settings, or None if it may give one.
 
     Only classes of which it is known that their predictions follow from their coefficients are
     accepted, and no subclasses. The model that a search will find is not known in advance.

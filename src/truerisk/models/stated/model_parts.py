@@ -12,7 +12,7 @@ from truerisk.core import formats
 from truerisk.core.identity import PIPELINE, is_a, is_from
 from truerisk.data.rows import column_names, n_columns
 
-# This is the maximum number of coefficients that the methods paragraph lists.
+# The methods paragraph lists at most this number of coefficients.
 MAX_COEFFICIENTS = 30
 
 
@@ -34,7 +34,7 @@ def extract_coefficients(model: Any, X: Any, *, of_first_class: bool) -> dict[st
         names = (
             names if previous_steps is None else list(previous_steps.get_feature_names_out(names))
         )
-    # Some preceding step has no names for its outputs.
+    # Some earlier step does not name its output columns.
     except (AttributeError, ValueError):
         return {}
     if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MAX_COEFFICIENTS:
@@ -50,7 +50,7 @@ def extract_coefficients(model: Any, X: Any, *, of_first_class: bool) -> dict[st
 
 
 def find_single_scaler(model: Any) -> Any | None:
-    """Return the StandardScaler of a pipeline if it is the only step before the learner.
+    """Return a pipeline's StandardScaler if no other step precedes the learner.
 
     Return None otherwise.
     """
@@ -60,7 +60,7 @@ def find_single_scaler(model: Any) -> Any | None:
 
 
 def model_with_nested_estimators(model: Any) -> list[Any]:
-    """Return the model and all its parameters, including the estimators nested in it."""
+    """Return a list of the model and all its parameters, also those of nested estimators."""
     return [model, *model.get_params(deep=True).values()]
 
 
@@ -68,7 +68,7 @@ PACKAGES = ("sksurv", "imblearn", "xgboost", "lightgbm", "catboost")
 
 
 def package_versions(model: Any) -> dict[str, str]:
-    """Return the versions of the packages, other than scikit-learn, from which the model comes."""
+    """Return the versions of the packages that define the model's classes, except scikit-learn."""
     package_names = [
         name
         for name in PACKAGES
@@ -115,7 +115,7 @@ def describe_rebalancing(model: Any) -> tuple[str, ...]:
 
 
 def is_rebalancing_calibrated(model: Any) -> bool:
-    """Return True if every reweighting or resampling is inside a CalibratedClassifierCV."""
+    """Return True if a CalibratedClassifierCV encloses every reweighting or resampling step."""
     calibrators = [
         nested_estimator
         for nested_estimator in model_with_nested_estimators(model)

@@ -32,7 +32,7 @@ def rows_of_last_step(pipeline: Any, X: Any) -> Any:
 
 @frozen
 class ModelQuantity(Generic[Value]):
-    """Quantity that can be computed for fitted models of several classes: a table of formulas.
+    """Quantity of fitted models, with a table of formulas for the classes of models.
 
     `formulas` maps class names to functions. If a model has a method called `method_name`, that
     method is used, through `call_own_method`. A pipeline has the value of its last step, for the
@@ -49,7 +49,7 @@ class ModelQuantity(Generic[Value]):
     uses_best_estimator: bool = False
 
     def __call__(self, model: Any, X: Any, *arguments: Any) -> Value:
-        """Return the quantity by the model's own method, or else by the formula for its class."""
+        """Return a model's quantity, by the model's own method or by the formula for its class."""
         if callable(getattr(model, self.method_name, None)):
             return self.call_own_method(model, X, *arguments)
         if is_exactly(model, PIPELINE):
@@ -69,7 +69,7 @@ PREDICTION_METHODS = ("predict", "predict_proba", "decision_function")
 
 
 def is_search_by_best_estimator(learner: Any) -> bool:
-    """Return True if a fitted search always predicts like its ``best_estimator_``.
+    """Return True if a search, once fitted, always predicts like its ``best_estimator_``.
 
     This includes subclasses of grid search that do not override the prediction methods.
     """
@@ -84,7 +84,7 @@ def is_search_by_best_estimator(learner: Any) -> bool:
 
 
 def predicts_with_best_estimator(model: Any) -> bool:
-    """Return True if a fitted search has kept its best model and predicts with this model."""
+    """Return True if a fitted search predicts with its best model, which it must have kept."""
     # A search that is wrapped by an HonestSearchCV may predict in its own way.
     inner_search = getattr(model, "search_", None)
     inner_uses_best = inner_search is None or predicts_with_best_estimator(inner_search)
@@ -94,7 +94,7 @@ def predicts_with_best_estimator(model: Any) -> bool:
 
 
 def count_supporting_rows(model: Any, X: Any, n_rows: int) -> np.ndarray:
-    r"""Return for each row x the number of training rows from which :math:`\hat p_x` is computed.
+    r"""Return for each row x how many training rows determine the probability :math:`\hat p_x`.
 
     These training rows are, for nearest neighbours, the neighbours with a positive weight; for a
     tree, the rows of the leaf; for `IntervalClassifier`, the rows of the interval. A pipeline has

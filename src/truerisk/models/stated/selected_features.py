@@ -45,7 +45,7 @@ def selected_features(model: Any, n_columns: int) -> np.ndarray:
 
 
 def n_features_before_learner(model: Any, X: Any, y: Any) -> int | None:
-    """Return the largest number of features that X has at any step before the learner.
+    """Return the largest number of features that X has on its way through the steps to the learner.
 
     This is the number of coefficients that a linear model would have. A text column counts once per
     category. For this purpose the steps are fitted on all rows, and warnings are suppressed,
@@ -61,7 +61,7 @@ def n_features_before_learner(model: Any, X: Any, y: Any) -> int | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for _, step in model.steps[:-1] if is_a(model, PIPELINE) and largest_n_columns else ():
-            # A step without `transform` is "passthrough", or a step that resamples rows.
+            # A "passthrough" step and a step that resamples rows have no `transform`.
             if hasattr(step, "transform"):
                 X = clone(step).fit(X, y).transform(X)
                 largest_n_columns = max(largest_n_columns or 0, n_columns(X) or 0)
@@ -93,7 +93,10 @@ def _origins_used(model: Any, origins: ColumnOrigins) -> ColumnOrigins:
 
 
 def _columns_with_weight(model: Any) -> np.ndarray | None:
-    """Return a mask of the columns that have weight in the learner; None if it has no weights."""
+    """Return a mask of the columns to which the learner gives a weight.
+
+    Return None if the learner has no weights.
+    """
     if hasattr(model, "coef_"):
         coefficients = model.coef_
         dense_coefficients = (
@@ -108,7 +111,7 @@ def _columns_with_weight(model: Any) -> np.ndarray | None:
 
 
 def _origins_after_step(step: Any, origins: ColumnOrigins) -> ColumnOrigins:
-    """Return the origins in X of the columns that a step produces."""
+    """Return, for each column that a step produces, the columns of X from which it comes."""
     if step is None or (isinstance(step, str) and step == "passthrough"):
         return origins
     if is_a(step, PIPELINE):
@@ -140,7 +143,7 @@ def _origins_in_mask(model: Any, origins: ColumnOrigins, mask: np.ndarray) -> Co
 
 
 def _origins_of_encoder(encoder: Any, origins: ColumnOrigins) -> ColumnOrigins:
-    """Return the origins of a one-hot encoder's columns: one per category that is kept.
+    """Return the origins in X of a one-hot encoder's columns, one for each category that is kept.
 
     Dropped categories have no column, and rare categories share one column.
     """
@@ -179,7 +182,10 @@ def _origins_of_imputer(imputer: Any, origins: ColumnOrigins) -> ColumnOrigins:
 
 
 def _origins_of_function(step: Any, origins: ColumnOrigins) -> ColumnOrigins:
-    """Return the origins of a FunctionTransformer's columns, which must be those of its input."""
+    """Return the origins in X of a FunctionTransformer's columns.
+
+    Raise Refusal unless the columns correspond one to one to those of the input.
+    """
     if step.func is None or step.feature_names_out == "one-to-one":
         return origins
     raise Refusal("a FunctionTransformer without feature_names_out='one-to-one' may mix columns.")

@@ -29,8 +29,8 @@ from truerisk.models.stated.degrees_of_freedom import penalty_weights
 from truerisk.models.stated.freedom_of_regressions import to_dense
 from truerisk.models.stated.question import ModelQuantity
 
-# One minus the leverage of a row must exceed this value.
-# A row that alone determines a coefficient (its leverage is 1) cannot be left out.
+# A row can be left out only if 1 minus its leverage exceeds this value.
+# A row with leverage 1 alone determines a coefficient, and cannot be left out.
 MIN_ONE_MINUS_LEVERAGE = 1e-10
 _HELD_OUT_ROWS_ADVICE = "use a method that holds rows out, such as 'loo' or '10-fold'."
 
@@ -38,7 +38,9 @@ _HELD_OUT_ROWS_ADVICE = "use a method that holds rows out, such as 'loo' or '10-
 def predict_leave_one_out(
     model: Any, X: Any, y: np.ndarray, sample_weight: np.ndarray | None
 ) -> np.ndarray:
-    """Return every training row's leave-one-out log-odds (of the second class) or prediction.
+    """Return each training row's leave-one-out prediction, or its log-odds for a classifier.
+
+    The log-odds are those of the second class.
 
     A pipeline has the score of its last step, while its other steps stay as they were fitted on all
     rows. Other models can define a method ``taken_out(X, y)``; without it they are refused.
@@ -109,7 +111,7 @@ def _leave_one_out_scores(
     penalty_curvature: np.ndarray,
     intercept: bool,
 ) -> np.ndarray:
-    """Return every row's score after the Newton step that leaves the row out.
+    """Return every row's score after a Newton step that removes the row from the fit.
 
     The intercept is eliminated by weighted centring.
     """
@@ -132,7 +134,10 @@ def _leave_one_out_scores(
 def _quadratic_forms(
     X: np.ndarray, loss_curvature: np.ndarray, penalty_curvature: np.ndarray
 ) -> np.ndarray:
-    """Return x' (X' W X + D)⁻¹ x for every row x, by inverting a p × p or an n × n matrix."""
+    """Return x' (X' W X + D)⁻¹ x for every row x of X.
+
+    Either a p × p or an n × n matrix is inverted.
+    """
     n, p = X.shape
     if not p:
         return np.zeros(n)
@@ -238,7 +243,7 @@ def _linear_fit_loo(
     used_columns = np.flatnonzero(coefficients) if selects else np.arange(len(coefficients))
     rows, penalty_curvature = to_dense(X), np.full(len(used_columns), penalty)
     fitted_values = rows @ coefficients + float(np.ravel(model.intercept_)[0])
-    # Fits with an L1 penalty scale the weights to sum to the number of rows.
+    # Models with an L1 penalty scale the weights of the rows to sum to the number of rows.
     if selects:
         weights = weights * (len(y) / weights.sum())
     y, intercept = y.astype(np.float64), model.fit_intercept

@@ -18,7 +18,7 @@ from truerisk.plan.plan import Plan
 
 @frozen(eq=False)
 class Counted(Flips):
-    """Request for class counts in some test sets, with changed labels.
+    """Request for the class counts of some test sets, in a plan whose fits may change labels.
 
     `counted_test_sets` holds the numbers of these test sets, in ascending order. The labels that
     some fits get in place of the rows' own labels are held as in `Flips`.
@@ -105,7 +105,7 @@ class CountCollector(ExtraCollector):
 
     @cached_property
     def offsets(self) -> np.ndarray:
-        """Start of the counts of each test set with counts in the flat list of all counts."""
+        """Offset of each counted test set's counts in the flat list of all counts."""
         return counted_offsets(self.plan)
 
     @cached_property
@@ -137,13 +137,13 @@ class CountCollector(ExtraCollector):
 
 
 def find_counted_test_sets(plan: Plan) -> np.ndarray:
-    """Return the numbers, ascending, of the test sets of a plan for which counts are requested."""
+    """Return, in ascending order, the numbers of the test sets whose counts a plan requests."""
     count_request = Counted.from_holder(plan)
     return np.empty(0, dtype=np.int32) if count_request is None else count_request.counted_test_sets
 
 
 def counted_offsets(plan: Plan) -> np.ndarray:
-    """Return the start of each test set's counts in the flat list of all requested counts."""
+    """Return the offset of each counted test set's counts in the flat list of all counts."""
     test_sizes = plan.test_sizes[find_counted_test_sets(plan)]
     return np.concatenate([[0], np.cumsum(test_sizes)]).astype(np.int64)
 

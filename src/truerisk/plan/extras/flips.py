@@ -16,7 +16,7 @@ from truerisk.plan.extra import Extra
 
 @frozen(eq=False)
 class Flips(Extra):
-    """Changed labels: in fit `fit[j]`, the row `row[j]` has the class code `code[j]`."""
+    """Request for changed labels: in fit `fit[j]`, row `row[j]` has the class code `code[j]`."""
 
     fit: np.ndarray
     row: np.ndarray

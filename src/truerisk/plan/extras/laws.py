@@ -29,7 +29,7 @@ class SampleDistribution:
 
 @frozen(eq=False)
 class Laws(Extra):
-    """Training sets drawn at random: fit `fit[j]` sees `size[j]` rows, drawn in the way `kind[j]`.
+    """Request for random training sets: `size[j]` rows for fit `fit[j]`, drawn as `kind[j]` says.
 
     `kind[j]` is an index in `DISTRIBUTION_NAMES`. The result of such a fit for row i is the
     expected loss of row i over all draws that do not contain i, with the probabilities of the

@@ -15,7 +15,7 @@ from truerisk.core.frozen import frozen
 
 @frozen(eq=False)
 class LinearRules:
-    """Coefficients and intercepts of the scores of some candidates' linear models in one fit.
+    """Linear scores of some candidates' models in one fit, as coefficients and intercepts.
 
     Two classes have one score, which is positive for the second class. More classes have one score
     per class, the largest of which wins, or, if `pairs` is true, one per pair of classes in the
@@ -85,7 +85,9 @@ class LinearRules:
         return replace(self, coefficients=self.coefficients[:, :, columns], rows=None, among=None)
 
     def between(self, first: int, second: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return coefficients and intercepts of the score that is positive for class `second`.
+        """Return the coefficients and intercepts of the score that compares two classes.
+
+        The score is positive for the class `second`.
 
         Parameters
         ----------
@@ -120,7 +122,7 @@ class LinearRules:
         return combinations(self.codes, 2)
 
     def shares_rows_with(self, other: LinearRules) -> bool:
-        """Return True if both rules belong to one fit and have equal training rows and scores.
+        """Return True if two linear rules belong to one fit, with equal training rows and scores.
 
         Parameters
         ----------
@@ -140,7 +142,7 @@ class LinearRules:
 
 
 def merge_linear_rules(rules: Iterable[LinearRules]) -> tuple[LinearRules, ...]:
-    """Join linear rules into few blocks, so that equal training rows are stored only once."""
+    """Join linear rules with equal training rows, so that these rows are stored only once."""
     groups: list[list[LinearRules]] = []
     for rule in sorted(
         rules, key=lambda linear_rules: (linear_rules.fit, int(linear_rules.candidates[0]))

@@ -23,10 +23,11 @@ REFUSALS_BY_FACT = {
 
 @frozen(eq=False)
 class ModelFacts(Extra):
-    """Request for properties of fitted models, as lists of test sets (ascending) or None.
+    """Request for properties of fitted models.
 
-    `freedom` lists the test sets for whose models the degrees of freedom are requested, `rules`
-    those for whose models the coefficients of the linear rule are requested.
+    Each property has a list of test sets in ascending order, or None. `freedom` lists the test sets
+    for whose models the degrees of freedom are requested, `rules` those for whose models the
+    coefficients of the linear rule are requested.
     """
 
     freedom: np.ndarray | None = None

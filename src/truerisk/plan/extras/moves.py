@@ -15,10 +15,11 @@ from truerisk.plan.extra import Extra
 
 @frozen(eq=False)
 class Moves(Extra):
-    """Test sets `question[j]` (ascending) of random points near rows, drawn with `seed[j]`.
+    """Request to predict random points near rows, instead of the rows themselves.
 
-    Row i is shifted by Gaussian noise with standard deviation `row_scale[i] * column_scale[k]` in
-    column k. All candidates predict the same points.
+    Test set `question[j]` (ascending) has points that are drawn with `seed[j]`. Row i is shifted by
+    Gaussian noise with standard deviation `row_scale[i] * column_scale[k]` in column k. All
+    candidates predict the same points.
     """
 
     question: np.ndarray

@@ -17,7 +17,10 @@ from truerisk.plan.plan import Plan
 
 @frozen(eq=False)
 class OwnTrainingRows(Extra):
-    """Test sets (ascending) that consist of the training rows of their own fit."""
+    """Request for test sets that each consist of the training rows of their own fit.
+
+    `question` holds the numbers of these test sets in ascending order.
+    """
 
     question: np.ndarray
 
@@ -74,7 +77,7 @@ class OutOfBagRows(OwnTrainingRows):
 
 
 class TakenOutRows(OwnTrainingRows):
-    """Request to predict each row by the model with that row removed, to first order."""
+    """Request to predict each row by the model from which the row is removed, to first order."""
 
     name = "taken_out"
 

@@ -19,7 +19,8 @@ from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.learning_curve import MAX_EXTRAPOLATION_FACTOR, LearningCurve
 from truerisk.results.results import RiskCurve
 
-MAX_NAMED_SETTINGS = 12  # The axis shows the names of at most this many settings in grid order.
+# Maximum number of settings whose names are shown on an axis in grid order.
+MAX_NAMED_SETTINGS = 12
 N_LAW_POINTS = 48  # Number of points at which the power law of a learning curve is drawn.
 
 
@@ -54,7 +55,8 @@ def draw_curve(
     loss_axes, n_drawn_curves = ax, 0
     for loss in losses:
         loss_axes = ax if loss == losses[0] else ax.twinx()
-        # Empty lines advance the colour cycle past the colours of the first axes.
+        # Empty lines advance the colour cycle.
+        # The second axes then do not repeat the colours of the first axes.
         for _ in range(n_drawn_curves):
             loss_axes.plot([], [])[0].remove()
         side_text = "" if loss_axes is ax else " (right)"
@@ -238,7 +240,7 @@ def _check_feature_names(model: Any, names: Sequence[str] | None, n_columns: int
     return list(map(str, names))
 
 
-# Each quantity has the name of its standard error in the summary, and the label of the axis.
+# For each quantity: the key of its standard error in the summary, and its axis label.
 STUDY_QUANTITIES: Mapping[str, tuple[str | None, str]] = {
     "bias": ("bias_error", "bias (estimate − truth)"),
     "rmse": (None, "root mean squared error"),
@@ -248,7 +250,10 @@ STUDY_QUANTITIES: Mapping[str, tuple[str | None, str]] = {
 
 
 def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
-    """Draw a study: a line per problem, learner and method, with standard errors; return axes."""
+    """Draw a study as a line for each problem, learner and method, and return the axes.
+
+    Standard errors are drawn if the study has them.
+    """
     check_known("there is no", what, STUDY_QUANTITIES)
     error_key, label = STUDY_QUANTITIES[what]
     points_by_line = _points_by_line(results.cells, what, error_key)
@@ -281,7 +286,10 @@ def draw_study(results: Any, *, what: str = "bias", ax: Any = None) -> Any:
 def _points_by_line(
     cells: Any, quantity: str, error_key: str | None
 ) -> dict[str, list[tuple[float, float, float]]]:
-    """Return points (size, value, error) by line name; names omit what all lines share."""
+    """Return the points (size, value, error) of each line by the name of the line.
+
+    Parts that the names of all lines have in common are omitted from the names.
+    """
     name_fields = ("problem", "learner", "method")
     differing_fields = [
         name_field for name_field in name_fields if len({cell[name_field] for cell in cells}) > 1

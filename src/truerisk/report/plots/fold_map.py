@@ -14,7 +14,7 @@ from truerisk.data.rows import n_rows
 from truerisk.plan.plan import Plan
 from truerisk.report.plots.marks import get_or_create_axes
 
-# Label, colour, marker and size of each kind of row, which can be told apart without colour.
+# Label, colour, marker and size of each kind of row. Markers differ for colour-blind readers.
 ROW_KIND_STYLES = (
     ("training", "C0", "o", 12.0),
     ("buffer", "0.6", "x", 16.0),
@@ -66,7 +66,7 @@ def draw_fold_map(
     if data.places is None:
         raise BadData(f"{mention('block')} holds labels, and a map needs coordinates.")
     coordinates = np.column_stack([data.places, np.zeros(data.n_rows)])[:, :2]
-    # An estimate with the same method and random state has the same splits as this plan.
+    # This plan has the same splits as an estimate with the same method and random state.
     plan = method.plan(data, Streams(random_state))
     ax = get_or_create_axes(ax, (5.0, 5.0))
     if fold is None:
@@ -85,7 +85,7 @@ def draw_fold_map(
 
 
 def _draw_one_fold(ax: Any, plan: Plan, coordinates: np.ndarray, fold: int) -> None:
-    """Draw the training rows, the buffer rows that are in neither set, and the tested rows."""
+    """Draw the training rows, the test rows, and the buffer rows, which are in neither set."""
     row_kinds = np.ones(len(coordinates), dtype=int)
     row_kinds[plan.train_rows(int(plan.fit[fold]))[0]] = 0
     row_kinds[plan.test_rows(fold)[0]] = 2

@@ -26,7 +26,7 @@ GREY_LEVELS = {
     "ring": "0.2",
     "ink": "0.1",
 }
-MAX_UNROTATED_LETTERS = 64  # Tick labels with more letters than this in total are rotated.
+MAX_UNROTATED_LETTERS = 64  # Tick labels are rotated if they have more letters than this in total.
 SHADE_OPACITIES = {
     f"h{i}": s for i, s in enumerate((0.05, 0.14, 0.24, 0.34, 0.44, 0.55, 0.8, 0.9, 1.0))
 }
@@ -87,12 +87,16 @@ def draw_on_axes(
     legend = ax.get_legend()
     texts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *(legend.get_texts() if legend else ())]
     for text in [*texts, *(ax.get_yticklabels() if drawing.names else ())]:
-        text.set_parse_math(False)  # Otherwise a dollar sign in a name would start a formula.
+        # Without this, matplotlib would read a dollar sign in a name as the start of a formula.
+        text.set_parse_math(False)
     return ax
 
 
 def _series_colours(ax: Any, css_classes: Iterable[str]) -> dict[str, str]:
-    """Map the CSS class of each series to the axes' next colour, other classes to fixed colours."""
+    """Return the colour of each CSS class.
+
+    The class of a series gets the next colour of the axes. Other classes have fixed colours.
+    """
     colours = dict(GREY_LEVELS)
     for series_class in sorted(
         {match[0] for css_class in css_classes if (match := re.search(r"\bs\d", css_class))}
@@ -231,7 +235,8 @@ def _add_legend_entries(
         for handle, label in zip(*legend_axes.get_legend_handles_labels(), strict=True)
     }
     if handles:
-        # The legend is placed below the axis label at any figure size, since a title may be above.
+        # A title may be above the axes, so the legend is placed below the axis label.
+        # This works at any figure size.
         label_offset = ScaledTranslation(0, -36 / 72, ax.get_figure().dpi_scale_trans)
         below_options = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 2}
         below_options["bbox_transform"] = ax.transAxes + label_offset
@@ -251,7 +256,10 @@ def get_or_create_axes(ax: Any, figure_size: tuple[float, float] = WIDE_FIGURE_S
 
 
 def get_or_create_panel_axes(ax: Any, n_panels: int) -> list[Any]:
-    """Return `ax` as a list of axes, one per panel, or the axes of a new figure, three per row."""
+    """Return one matplotlib axes object for each panel.
+
+    If `ax` is None, they belong to a new figure with three panels in a row.
+    """
     if ax is None:
         n_columns = min(n_panels, 3)
         n_rows, subplot_options = (

@@ -87,7 +87,9 @@ def draw_estimate(
     others: Mapping[str, Any] | None = None,
     beside: Mapping[str, float] | None = None,
 ) -> Any:
-    """Draw an estimate with its interval, and a row for each of `others`; return the axes.
+    """Draw an estimate with its interval, and return the axes.
+
+    Each further estimate in `others` gets a row of its own.
 
     `beside` are values by name, such as the truth of a known problem, drawn as vertical lines.
     """
@@ -116,7 +118,10 @@ def draw_calibration(
     label: str | None = None,
     others: Mapping[str, Calibration] | None = None,
 ) -> Any:
-    """Draw a calibration's bins with intervals, and those of `others` by name; return the axes."""
+    """Draw the bins of a calibration with their intervals, and return the axes.
+
+    `others` are further calibrations by name.
+    """
     calibrations = {label or calibration.event: calibration, **(others or {})}
     figures = {
         f"{escape_and_truncate(name, 40)}: Brier {one.brier:.4f}": rates.draw_calibration(one)
@@ -145,7 +150,7 @@ def draw_roc(
             ThresholdRates(named_curve).draw_roc()
         )
     ax = _overlay_figures(figures, ax)
-    # Each label is placed lower than the one before, because points may be close together.
+    # Points may be close together, so each label is placed lower than the previous label.
     for label_number, point in enumerate(points, start=1):
         point_position = (1 - point.specificity, point.sensitivity)
         ax.plot(*point_position, "o", color="C0", markersize=5)
@@ -173,7 +178,10 @@ def draw_precision_recall(
 
 
 def _overlay_figures(figures: Mapping[str, Figure], ax: Any) -> Any:
-    """Overlay figures of one kind, each with its named line and a common diagonal."""
+    """Draw several figures of one kind on the same axes, with a single diagonal.
+
+    Each figure's line is named in the legend.
+    """
     for legend_text, figure in figures.items():
         line_key, diagonal_key, *_ = figure.keys
         ax = draw_on_axes(figure.drawing, (replace(line_key, text=legend_text), diagonal_key), ax)
@@ -181,7 +189,7 @@ def _overlay_figures(figures: Mapping[str, Figure], ax: Any) -> Any:
 
 
 def draw_instability(stability: PredictionStability, *, ax: Any = None) -> Any:
-    """Draw other models' predictions of each row over the model's own prediction; return the axes.
+    """Draw how much the predictions of other models for the same rows vary, and return the axes.
 
     If the points are close to the diagonal, predictions hardly depend on the training rows.
     """

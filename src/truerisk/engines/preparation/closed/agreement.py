@@ -57,9 +57,10 @@ EXAMPLES_BY_STEP: Mapping[str, tuple[str, tuple[Parameters, ...]]] = {
 
 @cache
 def agrees_with_sklearn(class_path: str, make_form: Callable[[Any], ClosedForm]) -> bool:
-    """Return True if the closed form of a step's class agrees with the installed scikit-learn.
+    """Return True if our closed form of a step gives the output of the installed scikit-learn.
 
-    It is tested once per process and class, in a few milliseconds.
+    A closed form computes what the step's `fit` and `transform` compute, without calling them. The
+    comparison runs once per process and class of steps, and takes a few milliseconds.
     """
     examples = call_or_none(lambda: list(_make_examples(class_path)))
     return examples is not None and all(
@@ -69,7 +70,10 @@ def agrees_with_sklearn(class_path: str, make_form: Callable[[Any], ClosedForm])
 
 @cache
 def agrees_on_frame_class(frame_path: str, make_form: Callable[[Any], ClosedForm]) -> bool:
-    """Return True if the installed scikit-learn supports this frame class and its column names."""
+    """Return True if closed forms and the installed scikit-learn treat this frame class alike.
+
+    They are compared on a ColumnTransformer that selects columns of a frame by their names.
+    """
     frame_class = imported_class(frame_path)
     return all(
         _agrees_on_frame(frame_class, make_form, cell_kind) for cell_kind in ("texts", "numbers")
@@ -87,7 +91,7 @@ def _agrees_on_frame(
     y, train_rows = np.arange(N_ROWS) % N_CLASSES, np.arange(1, N_ROWS)
     step = StandardScaler() if cell_kind == "numbers" else OneHotEncoder(sparse_output=False)
     column_transformer = ColumnTransformer([("some", step, names[1:3])])
-    # The closed form is made before the step is fitted, because it refuses a fitted step.
+    # make_form comes before the fit, because it raises NoClosedForm for a step that is fitted.
     closed_form = make_form(column_transformer)
     expected_output = call_or_none(
         lambda: column_transformer.fit_transform(frame[1:], y[train_rows])
@@ -123,9 +127,10 @@ def _composite_example(step_class: Any, name: str) -> tuple[Any, str]:
 
 
 def _agrees_on_example(make_form: Callable[[Any], ClosedForm], step: Any, table_kind: str) -> bool:
-    """Compare a closed form with its step, fitted on rows with copies and applied to test rows.
+    """Return True if a closed form and its step transform simulated rows equally.
 
-    The test rows have unknown categories if the step accepts these.
+    Both are fitted on rows with copies and applied to test rows. The test rows have
+    unknown categories if the step accepts these.
     """
     X, y = _simulated_table(table_kind), np.arange(N_ROWS) % N_CLASSES
     repeated_rows = np.repeat(np.arange(N_TRAIN_ROWS), 1 + np.arange(N_TRAIN_ROWS) % 2)
@@ -155,9 +160,10 @@ def _agrees_on_example(make_form: Callable[[Any], ClosedForm], step: Any, table_
 
 
 def _simulated_table(table_kind: str) -> np.ndarray:
-    """Simulate a table of numbers of several magnitudes, or of texts that are frequent or rare.
+    """Simulate a table of numbers or of texts.
 
-    The numbers are rounded. Some cells are missing if the kind ends with "gaps".
+    The numbers are rounded and of several magnitudes; some texts are frequent and others rare. Some
+    cells are missing if the kind ends with "gaps".
     """
     rng = np.random.default_rng(0)
     if table_kind.startswith("texts"):
@@ -174,7 +180,7 @@ def _simulated_table(table_kind: str) -> np.ndarray:
 
 
 def _learner_cells(table: Table) -> Any:
-    """Return the cells of a table as a learner receives them.
+    """Return the entries of a table as a learner receives them.
 
     Texts, which a learner never receives, are returned as an array of objects.
     """
@@ -191,7 +197,7 @@ def _learner_cells(table: Table) -> Any:
 
 
 def _has_same_cells(table: Any, expected_table: Any) -> bool:
-    """Return True if two tables hold the same cells, and both are dense or both are sparse."""
+    """Return True if two tables have equal entries, and both are dense or both are sparse."""
     if hasattr(table, "toarray") != hasattr(expected_table, "toarray"):
         return False
     table, expected_table = (

@@ -16,7 +16,7 @@ from truerisk.engines.preparation.closed.step_tables import CodedTable, Levels, 
 
 MAX_EXACT_INTEGER = 2**53  # Double precision represents integers up to this size exactly.
 FRAME_CLASSES = ("pandas:DataFrame", "polars:DataFrame")
-# Array kinds of text: Python objects ("t") and NumPy's own strings ("U").
+# Letters for arrays of text: "t" for Python objects and "U" for NumPy's own strings.
 # Some steps do not accept NumPy's own strings.
 TEXT_KINDS = "tU"
 
@@ -44,9 +44,9 @@ class SourceTable:
         self._stored_by_rows: dict[tuple[int, ...], bool] = {}
 
     def is_stored_by_rows(self, columns: tuple[int, ...]) -> bool:
-        """Return True if these columns of a frame, once selected, are stored row by row in memory.
+        """Return True if selecting these columns of a frame yields an array stored row by row.
 
-        This depends on how the frame was made. scikit-learn computes sums in this order.
+        This depends on how the frame was made. scikit-learn computes sums in this memory order.
         """
         if not self.is_pandas:
             return False
@@ -59,7 +59,10 @@ class SourceTable:
         return self._stored_by_rows[columns]
 
     def kind(self, columns: Sequence[int]) -> str:
-        """Return the kind of array that NumPy makes of these columns: b, i, f, or t for text."""
+        """Return a letter for the type of the array that NumPy makes of these columns.
+
+        The letters are b (boolean), i (integer), f (float), and t or U (text).
+        """
         column_kinds = {self._column_kind(j) for j in columns}
         if column_kinds <= {"i", "f"}:
             return "f" if "f" in column_kinds else "i"
@@ -75,7 +78,7 @@ class SourceTable:
         return _as_finite_doubles(self.X)
 
     def numbers(self, columns: tuple[int, ...]) -> np.ndarray:
-        """Return these columns of X as doubles, stored one column after the other."""
+        """Return these columns of X as doubles, one row of the result per column of X."""
         if columns not in self._doubles_by_columns:
             if self.kind(columns) in TEXT_KINDS:
                 raise NoClosedForm("text is no number")
@@ -85,9 +88,12 @@ class SourceTable:
         return self._doubles_by_columns[columns]
 
     def coded_table(self, columns: tuple[int, ...]) -> CodedTable:
-        """Return the category codes of the cells of these columns, stored row by row."""
+        """Return these columns with each entry replaced by the code of its category.
+
+        The codes are stored row by row.
+        """
         if columns not in self._codes_by_columns:
-            # A polars frame becomes one array, so that its columns must be of one kind.
+            # scikit-learn converts a polars frame to one array, so its columns must be of one type.
             if not self.is_pandas:
                 self.kind(columns)
             coded_columns = [self._coded_column(j) for j in columns]
@@ -128,7 +134,7 @@ class SourceTable:
 
 @frozen(eq=False)
 class SourceCells(Table):
-    """Table of some rows and columns of the unchanged X.
+    """Table of some rows and columns of X, which no step has transformed yet.
 
     `is_stored_by_rows` is True if scikit-learn would store the cells row by row, and sum them in
     this order.
@@ -142,7 +148,7 @@ class SourceCells(Table):
 
     @classmethod
     def from_source(cls, source: SourceTable, rows: np.ndarray) -> SourceCells:
-        """Return a table of these rows with all columns of X."""
+        """Return a table of the rows of X with these row numbers, with all columns."""
         return cls(source, rows, tuple(range(source.width)), source.is_array)
 
     @property
@@ -187,7 +193,10 @@ class SourceCells(Table):
 
 
 def _text_column_names(X: Any) -> list[str] | None:
-    """Return the column names if all are strings, or None if none is a string."""
+    """Return the column names if all are strings, or None if none is a string.
+
+    Raise NoClosedForm if only some names are strings, or if a name occurs twice.
+    """
     is_string = {isinstance(name, str) for name in X.columns}
     names = column_names(X)
     if len(is_string) > 1 or names is None or len(set(names)) < len(names):

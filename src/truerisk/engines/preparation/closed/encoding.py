@@ -39,7 +39,7 @@ def _is_share(value: Any) -> bool:
 
 
 def one_hot(step: Any) -> ClosedForm:
-    """Return a function that fits OneHotEncoder on coded cells, without scikit-learn's class.
+    """Return a function that computes the output of OneHotEncoder without calling scikit-learn.
 
     Each category of the training set has an indicator column; rare categories may share a column.
     """
@@ -94,7 +94,7 @@ def _code_with_same_levels(table: Table, training_table: CodedTable) -> CodedTab
 def _indicator_columns(
     table: CodedTable, parameters: dict[str, Any], n_rows: int
 ) -> tuple[np.ndarray, int]:
-    """Map each category to its indicator column; also return the number of indicator columns.
+    """Return the indicator column of each category, and the number of indicator columns.
 
     Categories are numbered across all columns.
     """
@@ -143,7 +143,7 @@ def _rare_categories(
 
 
 def ordinal(step: Any) -> ClosedForm:
-    """Return a function that fits OrdinalEncoder on coded cells, without scikit-learn's class.
+    """Return a function that computes the output of OrdinalEncoder without calling scikit-learn.
 
     The categories of the training set are numbered in ascending order.
     """
@@ -182,9 +182,9 @@ def ordinal(step: Any) -> ClosedForm:
 def _category_numbers(
     table: CodedTable, parameters: dict[str, Any], unknown_number: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the number that encodes each category, and a mask of categories in the training set.
+    """Return the number that encodes each category, and which categories the training set has.
 
-    Categories are numbered across all columns.
+    The second array is a mask. Categories are numbered across all columns.
     """
     numbers_of_columns, missing_code = [], float(parameters["encoded_missing_value"])
     counts = table.counts()

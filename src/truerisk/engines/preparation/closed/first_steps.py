@@ -32,7 +32,10 @@ SOURCE_TABLES: WeakKeyDictionary[Data, SourceTable | None] = WeakKeyDictionary()
 
 @frozen(eq=False)
 class ClosedOutput:
-    """Number of leading steps with a closed form, and their output for training and test rows."""
+    """Output of the first steps of a preparation, computed without calling scikit-learn.
+
+    `n_steps` is the number of these steps.
+    """
 
     n_steps: int
     training_table: Any
@@ -41,7 +44,7 @@ class ClosedOutput:
 
 @frozen(eq=False)
 class _ClosedPrefix:
-    """Closed form of the leading steps of a preparation, up to the first step that has none."""
+    """Closed form of the first steps of a preparation, up to the first step that has none."""
 
     closed_form: ClosedForm
     n_steps: int
@@ -58,7 +61,7 @@ def fit_closed_steps(
     y: np.ndarray,
     test_sets: Sequence[np.ndarray],
 ) -> ClosedOutput | None:
-    """Return the output of the leading steps with a closed form, or None if there are none.
+    """Return the output of those first steps that have a closed form, or None if none has one.
 
     `train_rows` holds row numbers, repeated for copies, and `y` their labels or targets. If a step
     refuses any of the training or test rows, None is returned, and scikit-learn fits all steps.
@@ -74,7 +77,7 @@ def fit_closed_steps(
         as_learner_input if prefix.covers_all_steps else _input_of_next_step
     )
     try:
-        # NumPy's warnings are silenced because non-finite numbers are refused, or found at the end.
+        # NumPy need not warn of non-finite numbers: they are refused here or found at the end.
         with np.errstate(all="ignore"):
             table, apply = prefix.closed_form(SourceCells.from_source(source, train_rows), y)
             tests = [convert(apply(SourceCells.from_source(source, rows))) for rows in test_sets]
@@ -123,7 +126,7 @@ def _closed_prefix(preparation: Any) -> _ClosedPrefix:
 
 
 def _input_of_next_step(table: Table) -> Any:
-    """Return a table as the next step of scikit-learn receives it, in its memory order."""
+    """Return a table in the form and memory order in which scikit-learn's next step receives it."""
     if table.sparse:
         return as_learner_input(table)
     if isinstance(table, SourceCells) or table.kind != "f":
@@ -132,7 +135,7 @@ def _input_of_next_step(table: Table) -> Any:
 
 
 def chain_forms(closed_forms: Sequence[ClosedForm]) -> ClosedForm:
-    """Return the closed form of several steps, each fitted on the output of the step before it."""
+    """Return one closed form for several steps, each fitted on the output of the step before."""
 
     def fit(table: Table, y: np.ndarray) -> FittedStep:
         apply_functions: list[Apply] = []
@@ -151,7 +154,7 @@ def chain_forms(closed_forms: Sequence[ClosedForm]) -> ClosedForm:
 
 
 def find_closed_form(step: Any) -> ClosedForm:
-    """Return the closed form of a step with its parameters, or raise Refused if it has none."""
+    """Return the closed form of a step with its parameters, or raise NoClosedForm."""
     class_path = next(
         (candidate_path for candidate_path in CLOSED_FORMS if is_exactly(step, candidate_path)),
         None,

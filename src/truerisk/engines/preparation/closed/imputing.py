@@ -23,7 +23,7 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 
 def simple_imputer(step: Any) -> ClosedForm:
-    """Return a function that fits SimpleImputer on coded cells, without scikit-learn's class.
+    """Return a function that computes the output of SimpleImputer without calling scikit-learn.
 
     Missing values are NaN, and any of the four strategies is supported.
     """
@@ -50,7 +50,7 @@ def simple_imputer(step: Any) -> ClosedForm:
 
 
 def _fit_text(table: CodedTable, parameters: dict[str, Any]) -> FittedStep:
-    """Fit the imputation of texts by the most frequent category, or by a constant.
+    """Fit the imputation of missing texts by the most frequent category or by a constant.
 
     The constant becomes a category of its own.
     """
@@ -74,7 +74,11 @@ def _fit_text(table: CodedTable, parameters: dict[str, Any]) -> FittedStep:
 
 
 def _most_frequent_code(counts: np.ndarray, levels: Levels) -> int:
-    """Return the code of the first of the most frequent categories except NaN, or raise Refused."""
+    """Return the code of the most frequent category, without regard to NaN.
+
+    Of equally frequent categories, return the first. Raise NoClosedForm if the column has only NaN,
+    or if None is as frequent as the most frequent text.
+    """
     cell_counts = counts[: len(levels) - levels.has_nan]
     if not cell_counts.any():
         raise NoClosedForm("a column without any cell")
@@ -95,7 +99,10 @@ def _fill_codes(table: CodedTable, fill_codes: np.ndarray) -> CodedTable:
 
 
 def _fill_with_category(table: CodedTable, fill_text: str) -> CodedTable:
-    """Replace missing cells by a category `fill_text`, whose code is inserted in sorted order."""
+    """Replace missing cells by the category `fill_text`.
+
+    If `fill_text` is a new category, it gets its code by its place in the sorted order of texts.
+    """
     codes, levels = table.codes.copy(), []
     for j, column_levels in enumerate(table.levels):
         texts = column_levels.cells[: column_levels.n_values]
@@ -165,7 +172,7 @@ def _column_means(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
 
 
 def _column_medians(X: np.ndarray, is_missing: np.ndarray) -> np.ndarray:
-    """Return the median of each column, without its missing cells.
+    """Return the median of each column, ignoring missing cells.
 
     NaN is sorted last, so that the other cells can be counted from the start.
     """

@@ -27,7 +27,7 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 
 def identity(step: Any) -> ClosedForm:
-    """Return a function that fits a FunctionTransformer without a function: the identity."""
+    """Return a closed form of a FunctionTransformer without a function, which changes nothing."""
     supported_parameters(
         step, {"func": is_none, "inverse_func": is_none, "check_inverse": is_boolean}
     )
@@ -131,7 +131,10 @@ def column_transformer(step: Any) -> ClosedForm:
 
 
 def _is_sparse(blocks: Sequence[Table], threshold: float) -> bool:
-    """Return True if a block is sparse, and the share of stored cells is below the threshold."""
+    """Return True if ColumnTransformer would join these blocks of columns to a sparse matrix.
+
+    It does so if a block is sparse, and stored cells divided by all cells are below `threshold`.
+    """
     if not any(block.sparse for block in blocks):
         return False
     n_cells = sum(block.shape[0] * block.shape[1] for block in blocks)
@@ -143,16 +146,17 @@ def _join_blocks(blocks: Sequence[Table], is_sparse: bool) -> Table:
         raise NoClosedForm("no columns")
     if not is_sparse:
         dense_blocks = tuple(_dense_block(block) for block in blocks)
-        # A single block of X is joined too. ColumnTransformer drops a frame's column names.
+        # A single block of unchanged X is joined too, because ColumnTransformer drops column names.
         is_single = len(dense_blocks) == 1 and not isinstance(dense_blocks[0], SourceCells)
         return dense_blocks[0] if is_single else JoinedColumns(dense_blocks)
     return SparseTable(_join_columns([_sparse_contents(block) for block in blocks]))
 
 
 def _sparse_contents(block: Table) -> Any:
-    """Return a block as a sparse matrix, or as its width, columns and cell values of each row.
+    """Return the nonzero cells of a block of columns, to be joined with those of other blocks.
 
-    A column is −1 for a cell that is 0.
+    The result is a sparse matrix or a tuple: the number of columns, and for each cell of each row
+    its column number and its value. The column number is −1 for a cell that is 0.
     """
     if isinstance(block, SparseTable):
         return block.matrix
@@ -164,7 +168,7 @@ def _sparse_contents(block: Table) -> Any:
 
 
 def _join_columns(block_contents: Sequence[Any]) -> Any:
-    """Join blocks to one sparse matrix, with each row's cells in the order of their columns."""
+    """Join blocks to one sparse matrix; the cells of each row are stored in column order."""
     from scipy.sparse import csr_matrix, hstack
 
     if any(hasattr(block_content, "tocsr") for block_content in block_contents):
@@ -223,7 +227,7 @@ def _is_false(value: Any) -> bool:
 
 
 def _check_names(step: Any, names: Iterable[Any]) -> None:
-    """Raise Refused unless the transformers have valid names; scikit-learn reports bad names."""
+    """Raise NoClosedForm if names of transformers are invalid, so that scikit-learn reports it."""
     name_list = list(names)
     if len(set(name_list)) < len(name_list) or not all(isinstance(name, str) for name in name_list):
         raise NoClosedForm("names of parts that come twice")
@@ -248,9 +252,9 @@ class ColumnSelection:
 
 
 def select_columns(specification: Any, table: Table) -> ColumnSelection:
-    """Return the column indices of a column specification, or raise Refused.
+    """Return the columns that the specification in a ColumnTransformer selects.
 
-    Specifications that scikit-learn warns of or rejects are refused.
+    Raise NoClosedForm for specifications that scikit-learn warns of or rejects.
     """
     if is_exactly(specification, "sklearn.compose:make_column_selector"):
         specification = _selected_columns(specification, table)

@@ -19,7 +19,7 @@ from truerisk.engines.preparation.closed.step_tables import (
 )
 
 EPS = float(np.finfo(np.float64).eps)
-CELLS_IN_CACHE = 2**14  # Number of cells that fit into the processor's cache.
+CELLS_IN_CACHE = 2**14  # Number of table cells that fit into the processor's cache.
 
 
 def standard(step: Any) -> ClosedForm:
@@ -39,7 +39,10 @@ def standard(step: Any) -> ClosedForm:
 
 
 def _row_batches(X: np.ndarray) -> Iterator[np.ndarray]:
-    """Yield batches of rows that fit into the cache if X is stored by rows, else all rows."""
+    """Yield the rows of X in batches that fit into the cache, or all at once.
+
+    They are divided into batches only if X is stored row by row.
+    """
     is_stored_by_rows = X.flags.c_contiguous and X.shape[1] > 1
     batch_size = 1 + CELLS_IN_CACHE // X.shape[1] if is_stored_by_rows else max(1, len(X))
     yield from (X[first_row : first_row + batch_size] for first_row in range(0, len(X), batch_size))
@@ -162,7 +165,7 @@ def _replace_zeros(scale: np.ndarray) -> np.ndarray:
 
 
 def _check_finite(*arrays: np.ndarray) -> None:
-    """Raise Refused if a number is not finite, because scikit-learn has to handle this case.
+    """Raise NoClosedForm if a number is not finite, so that scikit-learn's own scaler is fitted.
 
     Reasons are missing cells, which a scaler ignores, and overflow.
     """

@@ -19,7 +19,7 @@ from truerisk.engines.preparation.closed.step_tables import (
 
 
 def variance_threshold(step: Any) -> ClosedForm:
-    """Return a function that fits VarianceThreshold, which selects columns of larger variance."""
+    """Return a function that fits VarianceThreshold, which drops low-variance columns."""
     parameters = supported_parameters(step, {"threshold": _is_nonnegative_number})
     threshold = parameters["threshold"]
 
@@ -64,7 +64,7 @@ def select_k_best(step: Any) -> ClosedForm:
 
 
 def select_percentile(step: Any) -> ClosedForm:
-    """Return a function that fits SelectPercentile, which selects scores above a percentile.
+    """Return a function that fits SelectPercentile, which selects columns by a score percentile.
 
     Of the scores equal to the percentile, those of the first columns are selected.
     """
@@ -104,7 +104,7 @@ def _selection_form(score_function: Any, choose_columns: Any) -> ClosedForm:
 
 
 def _finite_cells(table: Table) -> np.ndarray:
-    """Return the cells of a table, or raise Refused if any is missing or infinite.
+    """Return the cells of a table, or raise NoClosedForm if any is missing or infinite.
 
     scikit-learn's step raises in this case, whether the column is selected or not.
     """
@@ -118,7 +118,7 @@ def _scores(score_function: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     if y.ndim != 1:
         raise NoClosedForm("several targets")
     if score_function is _score_function("f_classif"):
-        # This is the F statistic of analysis of variance, summed in scikit-learn's order.
+        # Compute the F statistic of the analysis of variance, with sums in scikit-learn's order.
         rows_by_class = [X[y == class_label] for class_label in np.unique(y)]
         class_sums = [class_rows.sum(axis=0) for class_rows in rows_by_class]
         sum_of_squares = sum((class_rows**2).sum(axis=0) for class_rows in rows_by_class)
@@ -144,9 +144,10 @@ def _scores(score_function: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _sklearn_scores(score_function: Any, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Return the scores of scikit-learn's own function, or raise Refused if it fails or warns.
+    """Return the column scores of scikit-learn's own score function.
 
-    scikit-learn's step is then fitted, and gives the warning.
+    Raise NoClosedForm if that function fails or warns. scikit-learn's step is then fitted, and
+    gives the warning.
     """
     with (
         warnings.catch_warnings(record=True) as caught_warnings,

@@ -29,14 +29,14 @@ class NoClosedForm(Exception):
 class Table(ABC):
     """Table that passes from one preprocessing step to the next.
 
-    It raises Refused if a form is requested that it does not have.
+    It raises NoClosedForm if a form (numbers, codes) is requested that it does not have.
     """
 
     names: Sequence[str] | None = None  # Names of the columns, or None.
-    # Kind of the array that scikit-learn would hold: boolean, integer, float or text.
+    # Type of the array that scikit-learn would have here: boolean, integer, float or text.
     kind: str = "f"
     sparse: bool = False
-    # True if no other object shares the array of numbers, so that it may be overwritten.
+    # True if no other object uses this table's array, so that the array may be overwritten.
     fresh: bool = False
 
     @property
@@ -49,11 +49,11 @@ class Table(ABC):
         """Return all cells as doubles, in the memory order that scikit-learn would use."""
 
     def coded(self) -> CodedTable:
-        """Return all cells as codes of their categories, which are known from all rows."""
+        """Return each cell as the code of its category, among the categories of all rows of X."""
         raise NoClosedForm("numbers that depend on the train set are not coded")
 
     def columns(self, which: Any) -> Table:
-        """Return a table of some of the columns, given as a list of indices or as a slice."""
+        """Return a table of the columns selected by `which`, a list of indices or a slice."""
         return NumberTable(self.numbers()[:, which], self.kind)
 
     @property
@@ -64,10 +64,10 @@ class Table(ABC):
 
 @frozen(eq=False)
 class Levels:
-    """Distinct cells of a column over all rows: ascending values, then None, then NaN.
+    """Categories of a column: its distinct values over all rows of X, in the order of their codes.
 
-    The attributes `has_none` and `has_nan` say whether None and NaN occur, `is_text` whether the
-    values are texts.
+    The values ascend; None and NaN come last. The attributes `has_none` and `has_nan` say whether
+    None and NaN occur, `is_text` whether the values are texts.
     """
 
     cells: tuple[Any, ...]
@@ -85,7 +85,7 @@ class Levels:
 
     @property
     def code_of_nan(self) -> int:
-        """Code of NaN, which is the last code, or −1 if no cell is NaN."""
+        """Category code of NaN: the last code, or −1 if no cell is NaN."""
         return len(self.cells) - 1 if self.has_nan else -1
 
     @cached_property
@@ -96,7 +96,10 @@ class Levels:
 
 @frozen(eq=False)
 class NumberTable(Table):
-    """Table of doubles, with category codes if its cells come from X or replace missing cells."""
+    """Table of numbers, stored as doubles.
+
+    `coded_cells` holds the category codes too if the numbers are those of X, possibly imputed.
+    """
 
     values: np.ndarray
     kind: str = "f"
@@ -120,7 +123,7 @@ class NumberTable(Table):
 
 @frozen(eq=False)
 class CodedTable(Table):
-    """Table of category codes, with the categories of each column."""
+    """Table that stores the code of each cell's category, and the categories of each column."""
 
     codes: np.ndarray
     levels: tuple[Levels, ...]
@@ -134,12 +137,12 @@ class CodedTable(Table):
 
     @cached_property
     def category_starts(self) -> np.ndarray:
-        """Offset of each column's categories in the list of the categories of all columns."""
+        """Position of each column's first category in the list of all columns' categories."""
         return np.cumsum([0, *map(len, self.levels)])
 
     @property
     def category_indices(self) -> np.ndarray:
-        """Index of each cell's category in the list of the categories of all columns."""
+        """Position of each cell's category in the list of all columns' categories."""
         return np.asarray(self.codes + self.category_starts[:-1])
 
     def counts(self) -> list[np.ndarray]:
@@ -166,7 +169,10 @@ class CodedTable(Table):
 
 @frozen(eq=False)
 class Indicators(Table):
-    """Table of 0 and 1 that stores, for each encoded cell, the column that holds the 1, or −1."""
+    """Table of the indicator columns of encoded categories, which holds only 0 and 1.
+
+    For each encoded cell it stores the number of the column that is 1, or −1 if all are 0.
+    """
 
     indicator_columns: np.ndarray
     n_columns: int
@@ -298,7 +304,7 @@ ClosedForm: TypeAlias = Callable[[Table, np.ndarray], FittedStep]
 
 
 def fitted_step(table: Table, apply: Apply) -> FittedStep:
-    """Return the output for the training set, and the function that transforms other rows."""
+    """Apply a fitted step to its training table; return the output and the function `apply`."""
     return apply(table), apply
 
 
@@ -306,7 +312,7 @@ ParameterTest = Callable[[Any], bool]
 
 
 def supported_parameters(step: Any, parameter_tests: Mapping[str, ParameterTest]) -> dict[str, Any]:
-    """Return the parameters of a step, or raise Refused if they are not supported.
+    """Return the parameters of a step, or raise NoClosedForm if one is not supported.
 
     A parameter without a test in `parameter_tests` must be at its default. A step with attributes
     other than its parameters (such as `set_output`) may behave differently and is refused.

@@ -14,7 +14,10 @@ from truerisk.plan.plan import Plan
 
 
 class ExtraOutputs:
-    """Base class of hooks that compute extra outputs of fitted models; this class computes none."""
+    """Base class of hooks that compute extra outputs of fitted models, such as row counts.
+
+    This class itself computes none.
+    """
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
@@ -27,17 +30,17 @@ class ExtraOutputs:
         """Change a model in place before it is fitted on the training rows of fit number `fit`."""
 
     def predictor_for(self, model: Any, fit_input: Any, test_rows: RowsToPredict) -> Any:
-        """Return the object that predicts training rows in place of the fitted model."""
+        """Return the object that predicts training rows: the fitted model, unless overridden."""
         return model
 
     def extra_outputs(
         self, model: Any, data: Data, fit_input: Any, tests: Sequence[RowsToPredict]
     ) -> dict[str, Any]:
-        """Return extra outputs of the fitted model, by the names under which they are stored."""
+        """Return the extra outputs of the fitted model, each under the name of its kind."""
         return {}
 
     def answers(
         self, engine: Engine, family: Family, data: Data, request: Request, run: RunOptions
     ) -> Answers | None:
-        """Return predictions for the whole plan, or None if the engine has to fit its models."""
+        """Return the predictions of all fits, or None if the engine has to compute them."""
         return None

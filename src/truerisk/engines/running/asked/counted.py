@@ -19,7 +19,10 @@ from truerisk.plan.extras.counted import find_counted_test_sets
 
 
 class RowCounts(ExtraOutputs):
-    """Count the training rows behind each prediction, for the test sets that a plan names."""
+    """Hook that counts the training rows behind each prediction, as neighbours or leaves do.
+
+    Only the test sets for which the plan requests counts are included.
+    """
 
     @override
     def extra_outputs(

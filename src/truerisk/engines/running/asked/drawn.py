@@ -12,7 +12,7 @@ from truerisk.plan.answers import Answers
 
 
 class FitsOfAllDraws(ExtraOutputs):
-    """Fit every training set that the random draws of a plan can produce."""
+    """Hook that fits every training set that the random draws of a plan can produce."""
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:

@@ -18,7 +18,7 @@ from truerisk.plan.plan import Plan
 
 
 class ModelFactOutputs(ExtraOutputs):
-    """Compute degrees of freedom and linear rules for the fits for which a plan requests them."""
+    """Hook that computes degrees of freedom and linear rules of the fits that a plan names."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)

@@ -9,7 +9,10 @@ from truerisk.engines.running.asked.asker import ExtraOutputs
 
 
 class PointsAroundRows(ExtraOutputs):
-    """Refuse kernel and distance matrices, because no points can be drawn around their rows."""
+    """Hook for plans that predict at points drawn around rows.
+
+    It refuses kernel and distance matrices, because no points can be drawn around their rows.
+    """
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:

@@ -13,7 +13,10 @@ from truerisk.engines.running.members import out_of_bag_predictions, out_of_bag_
 
 
 class OutOfBagPredictions(ExtraOutputs):
-    """Predict training rows of forests and bagging by the members that did not draw them."""
+    """Hook that makes a forest or bagging predict training rows out of bag.
+
+    Each row is predicted by the members whose bootstrap sample does not contain it.
+    """
 
     @override
     def refusal(self, family: Family, request: Request) -> str | None:

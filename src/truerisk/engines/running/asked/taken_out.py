@@ -12,7 +12,10 @@ from truerisk.models.stated.without_a_row import predict_leave_one_out
 
 
 class ApproximateLeftOut(ExtraOutputs):
-    """Predict each training row as if the model had been fitted without it, to first order."""
+    """Hook that predicts each training row approximately as a model fitted without it would.
+
+    The approximation is of first order.
+    """
 
     @override
     def predictor_for(self, model: Any, fit_input: Any, test_rows: RowsToPredict) -> Any:
