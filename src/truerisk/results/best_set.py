@@ -47,7 +47,7 @@ def may_be_best(paired: CandidateLosses, level: float) -> np.ndarray:
 
     >>> rows = np.arange(40)
     >>> losses = np.array([rows % 4 == 0, rows % 5 == 0, rows % 2 == 0], dtype=float)
-    >>> may_be_best(PairedLosses(losses, np.full(40, 1 / 40)), 0.95).tolist()
+    >>> may_be_best(CandidateLosses(losses, np.full(40, 1 / 40)), 0.95).tolist()
     [True, True, False]
     """
     check_level("level", level)
