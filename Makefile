@@ -206,7 +206,7 @@ wheel: dist ## build a wheel from that source, try both in a clean environment, 
 	cd build/wheel && venv/bin/truerisk --version | grep 'are off: the compiled module' \
 	  && venv/bin/truerisk assess --dataset wine --models knn,lda 2>&1 | grep -c 'fitted one by one'
 	build/wheel/venv/bin/python $(PIP) install --no-deps --no-index --force-reinstall dist/truerisk-*-cp*.whl
-	cd build/wheel && venv/bin/python -c 'import truerisk.kernels as k; assert k.available(), k.why_not(); assert "wheel" in k.__file__, k' \
+	cd build/wheel && venv/bin/python -c 'import truerisk.kernels as k; assert k.is_available(), k.unavailability_reason(); assert "wheel" in k.__file__, k' \
 	  && venv/bin/truerisk --help >/dev/null && venv/bin/python -m pip check
 	$(BIN)/python tests/support/install_lines.py
 	@ls -l dist | awk 'NR > 1 {print $$5, $$9}'
