@@ -104,13 +104,13 @@ def test_audit_table_agrees_with_the_audit_of_our_search():
     assert of_table.honest.value == pytest.approx(audit.honest.value, abs=1e-12)
 
 
-def forms(folder):
+def forms(folder, polars):
     """The losses of one search in every form that a table may have."""
     columns = dict(zip(NAMES, LOSSES, strict=True))
     wide, long = pd.DataFrame(columns), LONG.drop(columns=["probability_0", "probability_1"])
     wide.to_csv(folder / "wide.csv")
     wide.to_csv(folder / "plain.csv", index=False)
-    wide.to_parquet(folder / "wide.parquet")
+    polars.DataFrame(columns).write_parquet(folder / "wide.parquet")
     long.to_csv(folder / "long.tsv", sep="\t", index=False)
     long.to_json(folder / "long.jsonl", orient="records", lines=True)
     losses = long.assign(loss=(long.prediction != long.y).astype(float))
@@ -133,9 +133,9 @@ def order(names):
 
 
 def test_audit_table_reads_every_form_alike(tmp_path):
-    pytest.importorskip("polars")
+    polars = pytest.importorskip("polars")
     expected = numbers_of(tr.audit_table(dict(zip(NAMES, LOSSES, strict=True))))
-    for form, table in forms(tmp_path).items():
+    for form, table in forms(tmp_path, polars).items():
         assert numbers_of(tr.audit_table(table)) == expected, form
     of_array = numbers_of(tr.audit_table(LOSSES))
     assert of_array[1:5] == expected[1:5]
