@@ -282,7 +282,7 @@ def test_adaptive_search_is_found_and_has_no_interval():
 
 
 def test_order_test_keeps_its_level():
-    """Of 100 searches at random, at most a few look adaptive."""
+    """At most 9 of 100 searches at random look adaptive."""
     found = [
         tr.audit_table(
             np.random.default_rng(seed).integers(0, 2, (30, 60)), order=True, replicates=20

@@ -223,7 +223,7 @@ def test_plain_holdout_does_not_resist_the_boosting_attack(seed):
 
 @pytest.mark.parametrize(("n_std_errors", "is_accepted"), [(4, True), (3.4, False)])
 def test_ladder_accepts_a_real_improvement_as_the_thousandth(n_std_errors, is_accepted):
-    """As noise grows slowly with the number of submissions: 3.7 standard errors are enough."""
+    """The step grows slowly: 3.7 standard errors are enough at the thousandth submission."""
     n_broken = 10
     std_errors = {
         n: -d.mean() / std_error_of(d)

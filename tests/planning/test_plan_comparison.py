@@ -52,7 +52,7 @@ def test_half_width_is_that_of_simulated_comparisons():
 
 @pytest.mark.parametrize("difference", [0.02, -0.1])
 def test_disagreement_gives_the_sd(difference):
-    """That of the differences of zero-one losses: -1, 0 and 1."""
+    """The differences of zero-one losses are -1, 0 and 1."""
     plan = tr.plan_comparison(difference, disagreement=0.3)
     losses = np.repeat(
         [1, -1, 0], np.round([(0.3 + difference) * 500, (0.3 - difference) * 500, 700]).astype(int)
@@ -63,7 +63,7 @@ def test_disagreement_gives_the_sd(difference):
 
 
 def test_cross_validation_needs_nearly_twice_the_rows():
-    """Its differences vary 1.8 times as much: that many times the rows have the same power."""
+    """The variance is 1.8 times as large, so 1.8 times the rows have the same power."""
     options = {"sd": 0.5, "n": 500}
     test_set = tr.plan_comparison(0.06, **options, cross_validated=False)
     validated = tr.plan_comparison(0.06, **{**options, "n": 900})

@@ -56,7 +56,7 @@ class OrderTest(Record):
 
     @property
     def evidence(self) -> str:
-        """What differs from a random order, in words: the statistic with the smallest p-value."""
+        """The statistic that differs most from that of a random order, in words."""
         statistics = {
             f"{self.n_records} records in {self.n_trials} trials, {self.expected_records:.1f} to "
             "expect by chance": self.p_records,
