@@ -311,6 +311,12 @@ def test_audit_of_a_table_comes_back_from_its_json(tmp_path):
 
 LINES = LONG[["candidate", "row", "y", "prediction", "fold"]]
 REFUSED = {
+    "wide table with outcomes": (
+        pd.DataFrame(GUESSES.T).assign(y=0, fold=1),
+        {},
+        BadData,
+        "'y', 'fold' are no candidates",
+    ),
     "square": (GUESSES[:, :40], {}, BadArgument, "axis=0 if the candidates are its rows"),
     "axis with names": (LONG, {"axis": 1}, BadArgument, "names of this table"),
     "wrong axis": (GUESSES, {"axis": 2}, BadArgument, "axis=2"),

@@ -18,6 +18,9 @@ from truerisk.core.errors import BadArgument, BadData, UnknownName
 from truerisk.core.registry import check_present, suggestion_for
 from truerisk.external.candidate_table import (
     CANDIDATE,
+    LOSS,
+    OUTCOME,
+    PREDICTION,
     ROW,
     CandidateTable,
     checked_mapping,
@@ -28,6 +31,8 @@ from truerisk.external.candidate_table import (
 )
 from truerisk.external.long_table import read_long_table
 
+LONG_COLUMNS = {OUTCOME, LOSS, PREDICTION, "fold", "repeat", "group", "order"}
+"""Columns of long tables, which no candidate of a wide table can be."""
 MAX_CELLS, MAX_BYTES = 50_000_000, 512 * 2**20
 ROW_NUMBERS = {"", ROW, "index", "Unnamed: 0"}
 """Names under which other programs write the number of the row."""
@@ -58,6 +63,13 @@ def read_candidate_table(
             raise BadArgument(
                 f"{mention('order', order)}: the columns of this table are candidates, so order is "
                 "a number for each of them, or True."
+            )
+        reserved = [name for name in columns if name in LONG_COLUMNS]
+        if reserved:
+            raise BadData(
+                f"the columns {', '.join(map(repr, reserved))} are no candidates: a table with "
+                "outcomes, folds or predictions has a line for each candidate and row, with the "
+                f"columns {CANDIDATE!r} and {ROW!r}. Leave them out of a table of losses."
             )
         is_numbering = {n for n in columns if n in ROW_NUMBERS and _counts_rows(columns[n])}
         names = tuple(name for name in columns if name not in is_numbering)
