@@ -12,7 +12,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -437,28 +437,25 @@ class Ladder:
         return f"Ladder({self._data.n_rows} rows, {self.n_submissions} submissions; {told})"
 
 
-class _locked:  # noqa: N801 - a context manager that reads as a function
-    """Hold the lock of a store during a with-block."""
+@contextlib.contextmanager
+def _locked(store: Path) -> Iterator[None]:
+    """Hold the lock of a store in a with-block; wait some seconds for another submission."""
+    check_present("truerisk.study.lock")
+    from truerisk.study.lock import Lock
 
-    def __init__(self, store: Path) -> None:
-        check_present("truerisk.study.lock")
-        from truerisk.study.lock import Lock
-
-        self._lock = Lock(store)
-
-    def __enter__(self) -> None:
-        end = time.monotonic() + WAIT_SECONDS
-        while True:
-            try:
-                self._lock.acquire()
-                return
-            except StoreLocked:  # Another submission is being written, usually for milliseconds.
-                if time.monotonic() > end:
-                    raise
-                time.sleep(0.05)
-
-    def __exit__(self, *_: object) -> None:
-        self._lock.release()
+    lock, end = Lock(store), time.monotonic() + WAIT_SECONDS
+    while True:
+        try:
+            lock.acquire()
+            break
+        except StoreLocked:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 # ---------------------------------------------------------------- files
