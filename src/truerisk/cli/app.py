@@ -84,6 +84,9 @@ class _LazyGroup(click.Group):
         first_word, command_and_subcommand = args[0] if args else "", " ".join(args[:2])
         if command_and_subcommand in _COMMANDS:
             return command_and_subcommand, self.get_command(ctx, command_and_subcommand), args[2:]
+        if first_word == "ladder" and args[1:] in (["--help"], ["-h"]):
+            show("truerisk ladder submit --help, or truerisk ladder status --help")
+            ctx.exit()
         if first_word == "ladder":
             ctx.fail("'ladder' has two commands: write `ladder submit` or `ladder status`.")
         if first_word and not first_word.startswith("-") and first_word not in _COMMANDS:
