@@ -259,7 +259,7 @@ def test_ladder_submit_refuses_a_store_in_no_folder(submit, tmp_path):
 def test_ladder_without_a_command_is_refused(call, words):
     said = call("ladder", *words)
     assert said.code == 2
-    assert "write `ladder submit` or `ladder status`" in said.err
+    assert "write `truerisk ladder submit` or `truerisk ladder status`" in said.err
 
 
 @pytest.mark.parametrize(

@@ -84,20 +84,21 @@ class _LazyGroup(click.Group):
         first_word, command_and_subcommand = args[0] if args else "", " ".join(args[:2])
         if command_and_subcommand in _COMMANDS:
             return command_and_subcommand, self.get_command(ctx, command_and_subcommand), args[2:]
-        if first_word == "ladder" and args[1:] in (["--help"], ["-h"]):
-            show("truerisk ladder submit --help, or truerisk ladder status --help")
-            ctx.exit()
-        if first_word == "ladder":
-            ctx.fail("'ladder' has two commands: write `ladder submit` or `ladder status`.")
+        subcommands = [
+            name.partition(" ")[2] for name in _COMMANDS if name.startswith(f"{first_word} ")
+        ]
+        if subcommands and first_word not in _COMMANDS:
+            commands = " or ".join(f"`truerisk {first_word} {name}`" for name in subcommands)
+            if args[1:] in (["--help"], ["-h"]):
+                show(f"write {commands}, each with its own --help")
+                ctx.exit()
+            ctx.fail(f"{first_word!r} is no command of its own: write {commands}.")
         if first_word and not first_word.startswith("-") and first_word not in _COMMANDS:
             from truerisk.core.registry import suggestion_for
 
             ctx.fail(
                 f"No such command {first_word!r}{suggestion_for(first_word, _COMMANDS) or '.'}"
             )
-        subcommands = [
-            name.partition(" ")[2] for name in _COMMANDS if name.startswith(f"{first_word} ")
-        ]
         if subcommands and args[1:] and args[1].isalpha() and not Path(args[1]).exists():
             from truerisk.core.registry import suggestion_for
 
