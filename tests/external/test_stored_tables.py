@@ -1,0 +1,94 @@
+"""Tables that other programs left: `audit_table` gives the bootstrap correction of their losses.
+
+`data/tables.R` made `tidymodels.csv`, `caret.csv` and the files of the same names in docs (Rscript
+tables.R ../../../docs/patients.csv ../../../docs), and `data/tables.py` made the others.
+"""
+
+import pickle
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import truerisk as tr
+from truerisk.extend import Streams
+from truerisk.intervals.bootstrapped_choice import correct_risk_by_bootstrap
+
+DATA = Path(__file__).parent / "data"
+DOCS = DATA.parents[2] / "docs"
+
+
+def tidymodels():
+    columns = {".config": "candidate", ".row": "row", "id": "fold", "relapse": "y"}
+    shares = {".pred_no": "probability_no", ".pred_yes": "probability_yes"}
+    return pd.read_csv(DATA / "tidymodels.csv").rename(columns=columns | shares)
+
+
+def caret():
+    columns = {"k": "candidate", "rowIndex": "row", "Resample": "fold", "obs": "y"}
+    shares = {"no": "probability_no", "yes": "probability_yes"}
+    return pd.read_csv(DATA / "caret.csv").rename(columns=columns | shares)
+
+
+def autogluon():
+    left, lines = pickle.loads((DATA / "predictor.pickle").read_bytes()), []
+    names = [f"probability_{name}" for name in left["classes"]]
+    for model, single in left["oof"].items():  # sums of single precision are not quite 1
+        shares = single / single.sum(axis=1, keepdims=True, dtype=float)
+        lines.append(pd.DataFrame(shares, columns=names).assign(candidate=model, y=left["labels"]))
+    return pd.concat(lines).reset_index(names="row")
+
+
+def prompts():
+    columns = {"prompt": "candidate", "item": "row", "document": "group", "target": "y"}
+    return pd.read_csv(DATA / "prompts.csv").rename(columns=columns | {"answer": "prediction"})
+
+
+def errors(lines):
+    return lines.prediction != lines.y
+
+
+def squares(lines):
+    return ((lines.y == "yes") - lines.probability_yes) ** 2
+
+
+def surprise(lines):
+    return -np.log([line[f"probability_{line['y']}"] for _, line in lines.iterrows()])
+
+
+CASES = {
+    "tidymodels": (tidymodels, "brier", squares),
+    "caret": (caret, "brier", squares),
+    "autogluon": (autogluon, "log", surprise),
+    "prompts": (prompts, "zero-one", errors),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_stored_table_has_the_bootstrap_correction_of_its_losses(case):
+    read, scoring, loss_of = CASES[case]
+    lines = read()
+    losses = lines.assign(loss=loss_of(lines)).pivot_table("loss", "candidate", "row", sort=False)
+    losses = losses[sorted(losses)]
+    groups = None
+    if "group" in lines:
+        groups = lines.drop_duplicates("row").set_index("row").group[losses.columns].to_numpy()
+    audit = tr.audit_table(lines, scoring=scoring)
+    corrected = correct_risk_by_bootstrap(losses, Streams(0).get("bbc"), groups=groups)
+    assert audit.selected.candidate == str(losses.index[losses.mean(axis=1).argmin()])
+    assert audit.honest.value == pytest.approx(corrected.value, abs=1e-12)
+    assert audit.n_groups == (None if groups is None else len(set(groups)))
+
+
+@pytest.mark.parametrize("read", [tidymodels, caret])
+def test_lines_of_r_on_the_page_were_run(read):
+    """The script holds the page's block of R, which wrote the table that the page audits."""
+    script, page = ((folder / name).read_text("utf-8") for folder, name in
+                    ((DATA, "tables.R"), (DOCS, "any-search.md")))  # fmt: skip
+    name = read.__name__
+    (block,) = re.findall(rf"### {name}\n.*?```r\n(.*?)```", page, re.S)
+    assert block in script
+    written = pd.read_csv(DOCS / f"{name}.csv")
+    pd.testing.assert_frame_equal(written, read()[list(written)])
