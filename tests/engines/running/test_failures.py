@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -16,9 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
+from tests.study.works import numbers, run
 
 import truerisk as tr
-from truerisk.exceptions import FitFailed
+from truerisk.exceptions import FitFailed, StudyIncomplete
 from truerisk.extend import BadData, Refusal, TrueRiskError
 
 SERVED = {
@@ -225,7 +227,7 @@ EVERY = [RuntimeError("no"), ValueError("no"), KeyError("no"), PanicException("n
         ("loss", "scoring", f"loss loss {OF_LOSS}"),
         ("rate", "scoring", f"loss rate {OF_LOSS}"),
         ("split", "cv", ".*cannot split these rows.*"),
-        ("submit", "n_jobs", "the executor cannot run the fits.*"),
+        ("submit", "n_jobs", "the executor takes no task.*"),
     ],
 )
 def test_failure_of_a_users_object_is_named_with_its_place(name, where, message, error):
@@ -246,6 +248,23 @@ def test_failure_of_a_users_object_is_named_with_its_place(name, where, message,
         if name in ("loss", "rate"):
             assert said.__cause__ is error
             assert "Traceback" in said.__notes__[0]
+
+
+@pytest.mark.parametrize(
+    ("verb", "kind"),
+    [
+        (lambda pool, _: tr.permutation_test(KNN, *problem(), n_jobs=pool), FitFailed),
+        (lambda pool, _: tr.experiments.reproduce("kearns-figure-2", n_jobs=pool), FitFailed),
+        (lambda pool, folder: run(folder / "runs.db", numbers, pool, wanted=2), StudyIncomplete),
+    ],
+    ids=["permutation_test", "reproduce", "study"],
+)
+def test_closed_executor_is_named_by_every_verb(verb, kind, tmp_path):
+    """Its `submit` raises; a user who reads RuntimeError would look for a failed fit."""
+    pool = ThreadPoolExecutor(2)
+    pool.shutdown()
+    with pytest.raises(kind, match=r"takes no task \(RuntimeError: .* shutdown\): use another one"):
+        verb(pool, tmp_path)
 
 
 @pytest.mark.parametrize("what", [lambda a, b: 1 / 0, lambda a, b: int("x")], ids=["0", "x"])

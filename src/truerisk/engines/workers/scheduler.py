@@ -13,7 +13,8 @@ from collections.abc import Generator, Iterator
 from concurrent.futures import CancelledError, Future
 from typing import Any
 
-from truerisk.core.errors import TrueRiskError
+from truerisk.core.arguments import mention
+from truerisk.core.errors import TrueRiskError, describe_error
 from truerisk.core.frozen import frozen
 from truerisk.engines.workers.crews import SharedCall, WorkerPool
 from truerisk.engines.workers.processes import delay_signals, wait_for_futures
@@ -169,8 +170,13 @@ class BatchRun:
         try:
             future = workers.submit(self.batches.payload(batch))
         except Exception as error:
-            if not workers.was_not_submitted(error):
+            if isinstance(error, TrueRiskError):
                 raise
+            if not workers.was_not_submitted(error):
+                raise self.batch_function.error_class(
+                    f"the executor takes no task ({describe_error(error)}): use another one, or "
+                    f"{mention('n_jobs', None)} to see whether the tasks run in this process."
+                ) from error
             self.batches.requeue(batch, alone=runs_alone)
             self._deaths_before_batch += 1
             if self._deaths_before_batch > MAX_DEATHS_BEFORE_BATCH:
