@@ -60,9 +60,9 @@ def estimate_risk(
         result holds the others in ``scores``. The default is the zero-one loss for classifiers and
         the squared loss for regressors.
     n_jobs : None, int, str or executor, optional
-        Where models are fitted: in this process (None), in so many worker processes (-1 for one per
-        core), on a Dask cluster ("dask://host:port" or a Dask Client), or on any executor with
-        ``submit``.
+        Where models are fitted: in so many worker processes (-1 for one per core), on a Dask
+        cluster ("dask://host:port" or a Dask Client), or on any executor with ``submit``. None
+        stands for what ``joblib.parallel_config`` says, else for this process.
     positive : label, optional
         The positive class of scores such as F1. The default is the greater of two labels, as in
         scikit-learn. Results name it.

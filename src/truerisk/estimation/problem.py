@@ -119,8 +119,10 @@ class EstimationProblem:
         return fit_on_all_rows(self.family, candidate, self.data, seed)
 
     def with_executor(self, n_jobs: Any) -> EstimationProblem:
-        """Return this problem with another executor; None leaves the executor unchanged."""
-        return self if n_jobs is None else replace(self, executor=resolve_executor(n_jobs))
+        """Return this problem with another executor; None replaces no executor by another."""
+        if n_jobs is None and self.executor is not None:
+            return self
+        return replace(self, executor=resolve_executor(n_jobs))
 
     def create_asking(self, **options: Any) -> Asking:
         """Return the `Asking` object that computes predictions for plans of this problem.

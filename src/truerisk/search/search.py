@@ -74,9 +74,10 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         another one; the others are in `scores_`. By default the zero-one loss for classifiers and
         the squared loss for regressors.
     n_jobs : None, int, str or executor
-        Where scikit-learn's fits run: in this process (None); in this number of worker processes,
-        -1 for one per core; on "dask://host:port" or a Client of Dask; or on any object with
-        ``submit``. Fast engines run in this process.
+        Where scikit-learn's fits run: in this number of worker processes, -1 for one per core; on
+        "dask://host:port" or a Client of Dask; or on any object with ``submit``. None stands for
+        what ``joblib.parallel_config`` says, else for this process. Fast engines run in this
+        process.
     n_iter : int, optional
         The number of settings that are drawn, once, from a stream of their own of `random_state`.
         If `cv` is a number, a splitter or splits, they are the settings of RandomizedSearchCV with

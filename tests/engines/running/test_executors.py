@@ -1,16 +1,21 @@
 """Batches run anywhere that takes submit."""
 
+import os
 import pickle
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
+from joblib import Parallel, delayed, parallel_config
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import ExtraTreeClassifier
 
 import truerisk as tr
-from truerisk.engines.running.executors import count_workers, run_batches
+from truerisk.engines.running.executors import count_workers, resolve_executor, run_batches
 from truerisk.exceptions import UnknownName
+from truerisk.extend import Refusal
 from truerisk.testing.toy_learners import NearestMean
 
 X, Y = np.arange(24.0).reshape(12, 2) ** 1.5, np.tile([0, 1, 1, 0], 3)
@@ -115,3 +120,69 @@ def test_workers_of_an_executor_are_counted(executor, workers):
 def test_n_jobs_that_is_no_executor_is_refused(executor, message):
     with pytest.raises(UnknownName, match=message):
         tr.estimate_risk(NearestMean(), X, Y, cv="3-fold", n_jobs=executor)
+
+
+@pytest.mark.parametrize(
+    ("options", "executor"),
+    [
+        ({}, None),
+        ({"n_jobs": 1}, None),
+        ({"n_jobs": 3}, 3),
+        ({"n_jobs": -1}, resolve_executor(-1)),
+        ({"n_jobs": 3, "backend": "loky"}, 3),
+        ({"n_jobs": 3, "prefer": "threads"}, 3),  # a hint that every call may override
+        ({"backend": "threading"}, None),
+        ({"n_jobs": 3, "backend": "threading"}, "do not run on ThreadingBackend.* for 3 jobs"),
+        ({"n_jobs": 3, "backend": "multiprocessing"}, "use its backend 'loky' or 'dask', or give"),
+    ],
+)
+def test_resolve_executor_reads_parallel_config_of_joblib(options, executor):
+    with parallel_config(**options):
+        assert (resolve_executor(1), resolve_executor(2)) == (None, 2)
+        if isinstance(executor, str):
+            with pytest.raises(Refusal, match=executor):
+                resolve_executor(None)
+        else:
+            assert resolve_executor(None) == executor
+
+
+def test_resolve_executor_starts_no_workers_in_a_task_of_joblib():
+    assert Parallel(2)(delayed(resolve_executor)(None) for _ in range(2)) == [None, None]
+
+
+class Signing(NearestMean):
+    """It leaves the number of its process in a folder at every fit."""
+
+    def __init__(self, rest=0.0, folder=""):
+        super().__init__(rest)
+        self.folder = folder
+
+    def fit(self, X, y):
+        Path(self.folder, str(os.getpid())).touch()
+        return super().fit(X, y)
+
+
+GRID = {"rest": [0.0, 1.0]}
+
+
+def honest_search(model):
+    return tr.HonestSearchCV(model, GRID, cv="3-fold", outer="3-fold").fit(X, Y).risk_.value
+
+
+VERBS = {
+    "estimate_risk": lambda model: tr.estimate_risk(model, X, Y, cv="3-fold").value,
+    "HonestSearchCV": honest_search,
+    "assess": lambda model: tr.assess({"a": (model, GRID)}, X, Y).learners["a"].risk.value,
+    "audit": lambda model: (
+        tr.audit(GridSearchCV(model, GRID, n_jobs=1).fit(X, Y), X, Y).honest.value
+    ),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_parallel_config_moves_fits_to_workers_and_changes_no_number(verb, tmp_path):
+    here = VERBS[verb](Signing(folder=str(tmp_path)))
+    assert {path.name for path in tmp_path.iterdir()} == {str(os.getpid())}
+    with parallel_config(n_jobs=2):
+        assert VERBS[verb](Signing(folder=str(tmp_path))) == here
+    assert len(list(tmp_path.iterdir())) > 1

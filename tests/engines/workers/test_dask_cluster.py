@@ -7,11 +7,12 @@ from functools import partial
 import cloudpickle
 import numpy as np
 import pytest
+from joblib import parallel_config
 from tests.engines.workers.test_crews import Mortal
 from tests.study.clusters import Cluster, free_port
 
 import truerisk as tr
-from truerisk.engines.running.executors import run_batches
+from truerisk.engines.running.executors import resolve_executor, run_batches
 from truerisk.engines.workers import crews, dask_cluster
 from truerisk.engines.workers.crews import versions
 from truerisk.exceptions import FitFailed, UnknownName
@@ -32,13 +33,16 @@ def risk(executor, **options):
 
 
 def test_cluster_finds_the_numbers_of_one_process(cluster):
-    """By the address of the scheduler, and by a Client, which stays open."""
+    """By the address of the scheduler, and by a Client, of joblib too, which stays open."""
     here = risk(None)
     assert risk(cluster.address).losses.tolist() == here.losses.tolist()
     from distributed import Client
 
     with Client(cluster.address.replace("dask", "tcp"), set_as_default=False) as client:
         assert risk(client).value == here.value
+        with parallel_config("dask", client=client):
+            assert resolve_executor(None) is client
+            assert risk(None).value == here.value
         assert client.status == "running"
 
 

@@ -16,8 +16,10 @@ from numbers import Integral
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from joblib.parallel import get_active_backend
+
 from truerisk.core.arguments import check_count, mention
-from truerisk.core.errors import FitFailed, TrueRiskError, UnknownName
+from truerisk.core.errors import FitFailed, Refusal, TrueRiskError, UnknownName
 from truerisk.core.identity import is_a
 from truerisk.core.registry import check_present
 
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 
 DASK_CLIENT = "distributed:Client"
 DASK_SCHEMES = ("dask://", "dask+tls://")
+DASK_BACKEND = "joblib._dask:DaskDistributedBackend"
+LOKY_BACKEND = "joblib._parallel_backends:LokyBackend"
 
 
 def count_workers(executor: Any) -> int | None:
@@ -59,8 +63,11 @@ def count_workers(executor: Any) -> int | None:
 def resolve_executor(n_jobs: Any) -> Any:
     """Return the executor on which fits run, or None if they run in this process.
 
-    Numbers have the same meaning as in joblib: 1 is this process, -1 is one worker per core.
+    Numbers have the same meaning as in joblib: 1 is this process, -1 is one worker per core. None
+    stands for the backend and the number of `joblib.parallel_config`, which is 1 by default.
     """
+    if n_jobs is None:
+        n_jobs = _n_jobs_of_joblib()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral):
         count_workers(n_jobs)  # This call raises UnknownName if the value is not an executor.
         return n_jobs
@@ -71,6 +78,26 @@ def resolve_executor(n_jobs: Any) -> Any:
     n_cores, n_requested = os.cpu_count() or 1, int(n_jobs)
     n_workers = n_requested if n_requested > 0 else max(1, n_cores + 1 + n_requested)
     return None if n_workers == 1 else n_workers
+
+
+def _n_jobs_of_joblib() -> Any:
+    """Return the number of jobs of `joblib.parallel_config`, or the Client of its Dask backend.
+
+    The number is 1 within a task of joblib, whose other workers are busy. Raise Refusal if the
+    backend is neither loky nor Dask.
+    """
+    backend, n_jobs = get_active_backend(prefer="processes")
+    n_jobs = backend.default_n_jobs if n_jobs is None else n_jobs
+    if n_jobs == 1 or backend.nesting_level:
+        return 1
+    if is_a(backend, LOKY_BACKEND):
+        return n_jobs
+    if is_a(backend, DASK_BACKEND):
+        return backend.client
+    raise Refusal(
+        f"fits do not run on {type(backend).__name__}, which joblib.parallel_config chose for "
+        f"{n_jobs} jobs: use its backend 'loky' or 'dask', or give n_jobs here (1 is this process)."
+    )
 
 
 _idle_clusters: ContextVar[dict[Any, Cluster] | None] = ContextVar(
