@@ -69,6 +69,7 @@ TABLES = {
     "positive": ("long", {"scoring": "roc_auc", "positive": 0}),
     "replicates": ("plain", {"replicates": 100, "seed": 3}),
     "level": ("plain", {"confidence": 0.8}),
+    "not trained": ("plain", {"trained": False}),
 }
 ARGUMENTS = {"seed": "random_state", "confidence": "confidence_level"}
 
@@ -81,7 +82,11 @@ def test_audit_table_is_that_of_python(call, files, case):
         "audit-table",
         files[name],
         "--json",
-        *(word for option, value in options.items() for word in (f"--{option}", value)),
+        *(
+            word
+            for option, value in options.items()
+            for word in (["--not-trained"] if option == "trained" else [f"--{option}", value])
+        ),
     )
     arguments = {ARGUMENTS.get(option, option): value for option, value in options.items()}
     expected = json.loads(tr.audit_table(files[name], **arguments).to_json())
@@ -93,25 +98,11 @@ def test_audit_table_is_that_of_python(call, files, case):
     assert said.code == 0
 
 
-def test_audit_table_takes_candidates_that_were_not_trained(call, files):
-    said = call("audit-table", files["plain"], "--not-trained", "--json")
-    lows = [
-        tr.audit_table(files["plain"], trained=trained).differences[0].low
-        for trained in (False, True)
-    ]
-    assert said.content["differences"][0]["low"] == lows[0] != lows[1]
-
-
 def test_audit_table_prints_the_conclusion(call, files):
     audit = tr.audit_table(files["plain"])
     said = call("audit-table", files["plain"])
     assert said.out == f"{audit}\n"
     assert said.err == ""
-
-
-def test_audit_table_names_its_command_without_folders(call, files):
-    command = call("audit-table", files["plain"], "--seed", 3, "--json").content["command"]
-    assert command == "truerisk audit-table plain.csv --seed 3"
 
 
 def test_audit_table_writes_a_page_that_report_draws_again(call, files, tmp_path):
@@ -241,25 +232,13 @@ def test_ladder_submit_uses_groups(submit, words, code):
         (("perfect", "--scoring", "jaccard"), 1, "--scoring jaccard is a scorer"),
         (("truth",), 3, "neither the column 'prediction' nor 'probability_0', 'probability_1'"),
         (("words",), 3, "no class of y"),
+        (("perfect", "--store", "none/ladder.jsonl"), 2, "there is no folder"),
     ],
 )
 def test_ladder_submit_refuses(submit, words, code, message):
     said = submit(*words)
     assert (said.code, said.out) == (code, "")
     assert message in said.err
-
-
-def test_ladder_submit_refuses_a_store_in_no_folder(submit, tmp_path):
-    said = submit("perfect", "--store", tmp_path / "none" / "ladder.jsonl")
-    assert said.code == 2
-    assert "there is no folder" in said.err
-
-
-@pytest.mark.parametrize("words", [(), ("summit",)])
-def test_ladder_without_a_command_is_refused(call, words):
-    said = call("ladder", *words)
-    assert said.code == 2
-    assert "write `truerisk ladder submit` or `truerisk ladder status`" in said.err
 
 
 @pytest.mark.parametrize(

@@ -114,6 +114,10 @@ REFUSED = {
         ("qqqq", 2, "No such command 'qqqq'."),
         ("", 2, "Usage: truerisk"),
     ],
+    "ladder": [
+        ("", 2, "write `truerisk ladder submit` or `truerisk ladder status`"),
+        ("summit", 2, "write `truerisk ladder submit` or `truerisk ladder status`"),
+    ],
     "assess": [
         ("", 2, "give a FILE with --target COL, or --dataset NAME."),
         ("t.csv", 2, "--target COL is missing"),

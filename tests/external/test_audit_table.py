@@ -204,19 +204,44 @@ def test_audit_table_rates_the_positive_class(positive, score):
         assert again.honest == audit.honest
 
 
-def test_audit_table_of_numbers_is_a_regression():
-    rng = np.random.default_rng(1)
-    y = rng.normal(size=60)
-    lines = [
-        {"candidate": c, "row": r, "y": y[r], "prediction": y[r] + (1 + c) * rng.normal()}
-        for c in range(3)
-        for r in range(60)
-    ]
-    audit = tr.audit_table(pd.DataFrame(lines), scoring="neg_mean_squared_error")
-    assert audit.selected.candidate == "0"
-    assert audit.selected.value == pytest.approx(
-        -np.mean([(one["y"] - one["prediction"]) ** 2 for one in lines if one["candidate"] == 0])
-    )
+def lines_of(y, **columns):
+    return pd.DataFrame({"candidate": "a", "row": range(len(y)), "y": y} | columns)
+
+
+DRAWN = np.random.default_rng(1)
+NOISE, GAMMA, SHARES = (
+    DRAWN.normal(size=60),
+    DRAWN.gamma(1, 1, (4, 50)),
+    DRAWN.dirichlet([1] * 3, 90),
+)
+CLASS = np.arange(90) % 3
+RATED = {
+    "numbers": (
+        pd.concat(
+            [
+                lines_of(NOISE, prediction=3 * NOISE).assign(candidate="b"),
+                lines_of(NOISE, prediction=2 * NOISE),
+            ]
+        ),
+        "neg_mean_squared_error",
+        -np.mean(NOISE**2),
+    ),
+    "counts": (lines_of(np.arange(40) % 5, prediction=2.0), "neg_mean_squared_error", -2.0),
+    "losses for a score": (GAMMA, "neg_mean_squared_error", -GAMMA.mean(axis=1).min()),
+    "losses": (GAMMA, "squared", GAMMA.mean(axis=1).min()),
+    "three classes": (
+        lines_of(CLASS, **{f"probability_{k}": SHARES[:, k] for k in range(3)}),
+        "roc_auc_ovr",
+        roc_auc_score(CLASS, SHARES, multi_class="ovr"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", RATED)
+def test_audit_table_selects_by_the_score_of_regressions_and_classes(case):
+    """Whole numbers are those of a regression if the score is."""
+    table, scoring, value = RATED[case]
+    assert tr.audit_table(table, scoring=scoring).selected.value == pytest.approx(value)
 
 
 def test_audit_table_of_one_candidate_has_no_optimism():
@@ -309,7 +334,13 @@ def test_audit_of_a_table_comes_back_from_its_json(tmp_path):
     audit.require(roc_auc=0.5)
 
 
+def root_mean_squared(y_true, y_pred):
+    return float(np.sqrt(((y_true - y_pred) ** 2).mean()))
+
+
 LINES = LONG[["candidate", "row", "y", "prediction", "fold"]]
+NUMBERS = lines_of(np.linspace(0, 1, 40), prediction=0.5)
+LACKS = "missing|lack"
 REFUSED = {
     "wide table with outcomes": (
         pd.DataFrame(GUESSES.T).assign(y=0, fold=1),
@@ -375,6 +406,12 @@ REFUSED = {
     "scorer": (LINES, {"scoring": "jaccard"}, Refusal, "predictions only"),
     "level": (GUESSES, {"confidence_level": 95}, BadArgument, "confidence_level=95"),
     "replicates": (GUESSES, {"replicates": 0}, BadArgument, "replicates=0"),
+    "no weights": (NUMBERS, {"scoring": root_mean_squared}, Refusal, "weight its rows"),
+    "missing y": (LINES.assign(y=np.where(LINES.index == 3, np.nan, LINES.y)), {}, BadData, LACKS),
+    "missing text": (LINES.assign(y=[None, *LINES.y.astype(str)[1:]]), {}, BadData, LACKS),
+    "no name": (LINES.assign(candidate=[None, *LINES.candidate[1:]]), {}, BadData, LACKS),
+    "no group": (GUESSES, {"groups": [np.nan, *range(119)]}, BadData, LACKS),
+    "masked": (np.ma.masked_array(GUESSES, 2 * (np.arange(120) > 3) < GUESSES), {}, BadData, LACKS),
 }
 
 
@@ -427,8 +464,10 @@ def test_audit_table_of_unequal_folds_agrees_with_itself():
     columns = {n: pd.concat(lines)[n].to_numpy() for n in lines[0]}
     table = read_long_table(columns, "roc_auc", None, None, None)
     assert table.losses.mean(axis=1) == pytest.approx(table.risks)
-    folds = [roc_auc_score(y[fold == k], scores[2][fold == k] + 2.5 * y[fold == k] * (k > 0))
-             for k in range(7)]  # fmt: skip
+    folds = [
+        roc_auc_score(y[fold == k], scores[2][fold == k] + 2.5 * y[fold == k] * (k > 0))
+        for k in range(7)
+    ]
     assert table.risks[2] == pytest.approx(1 - np.mean(folds))
 
 
@@ -446,50 +485,3 @@ def test_intervals_of_differences_survive_losses_that_agree_in_most_digits():
     alone = tr.audit_table(noise, trained=False).differences[0]
     beside = tr.audit_table(1e6 * rng.random(100) + noise, trained=False).differences[0]
     assert beside.high - beside.low == pytest.approx(alone.high - alone.low, rel=0.05)
-
-
-@pytest.mark.parametrize("scoring", ["neg_mean_squared_error", "squared"])
-def test_audit_table_takes_losses_of_regressions(scoring):
-    losses = np.random.default_rng(0).gamma(1, 1, (4, 50))
-    assert abs(tr.audit_table(losses, scoring=scoring).selected.value) == losses.mean(axis=1).min()
-
-
-def test_audit_table_of_counts_is_a_regression_if_the_score_is():
-    lines = pd.DataFrame({"candidate": "a", "row": range(40), "y": np.arange(40) % 5})
-    audit = tr.audit_table(lines.assign(prediction=2.0), scoring="neg_mean_squared_error")
-    assert audit.selected.value == pytest.approx(-2.0)
-
-
-def test_audit_table_rates_several_classes_by_auc():
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.ones(3), 90)
-    y = np.arange(90) % 3
-    lines = pd.DataFrame({"candidate": "a", "row": range(90), "y": y})
-    columns = {f"probability_{k}": shares[:, k] for k in range(3)}
-    audit = tr.audit_table(lines.assign(**columns), scoring="roc_auc_ovr")
-    assert audit.selected.value == pytest.approx(roc_auc_score(y, shares, multi_class="ovr"))
-
-
-MISSING = {
-    "y": (LINES.assign(y=np.where(LINES.index == 3, np.nan, LINES.y)), {}),
-    "y of texts": (LINES.assign(y=[None, *LINES.y.astype(str)[1:]]), {}),
-    "candidate": (LINES.assign(candidate=[None, *LINES.candidate[1:]]), {}),
-    "groups": (GUESSES, {"groups": [np.nan, *range(119)]}),
-    "masked": (np.ma.masked_array(GUESSES, 2 * (np.arange(120) > 3) < GUESSES), {}),
-}
-
-
-@pytest.mark.parametrize("case", MISSING)
-def test_audit_table_refuses_missing_values(case):
-    table, options = MISSING[case]
-    with pytest.raises(BadData, match="missing|lack"):
-        tr.audit_table(table, **options)
-
-
-def test_audit_table_refuses_a_score_that_takes_no_weights():
-    def root_mean_squared(y_true, y_pred):
-        return float(np.sqrt(((y_true - y_pred) ** 2).mean()))
-
-    lines = pd.DataFrame({"candidate": "a", "row": range(40), "y": np.linspace(0, 1, 40)})
-    with pytest.raises(Refusal, match="weight its rows"):
-        tr.audit_table(lines.assign(prediction=0.5), scoring=root_mean_squared)
