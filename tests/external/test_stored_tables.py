@@ -92,3 +92,8 @@ def test_lines_of_r_on_the_page_were_run(read):
     assert block in script
     written = pd.read_csv(DOCS / f"{name}.csv")
     pd.testing.assert_frame_equal(written, read()[list(written)])
+
+
+def test_page_shows_the_rows_that_r_validated():
+    golden = DATA.parents[1] / "golden" / "clinical" / "sa_heart.csv"
+    assert (DOCS / "sa_heart.csv").read_bytes() == golden.read_bytes()
