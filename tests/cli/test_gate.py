@@ -195,18 +195,24 @@ def test_action_runs_the_gate(search, tmp_path):
         ("accuracy", "", "--fail-above 0.9", 0),
         ("accuracy", "", "--fail-above 0.0001", 4),
         ("f1", "1", "--min-score f1=0.1", 0),
+        ("", "", "--models lda\n--fail-above 0.9", 0),
+        ("", "1", "--models lda --min-score auc=0.9999", 4),
+        ("", "", "--models lda", 2),
     ):
+        report = tmp_path / "page.html"
+        report.unlink(missing_ok=True)
         environment = {
             **os.environ,
             "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
-            "SEARCH": search(score),
+            "SEARCH": search(score) if score else "",
             "DATA": str(path),
             "TARGET": "y",
             "POSITIVE": positive,
             "BOUNDS": f"--seed 0\n{bound}\n",
-            "REPORT": str(tmp_path / "page.html"),
+            "REPORT": str(report),
         }
         words = ["bash", "-e", "-c", script]
         run = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
         assert run.returncode == code, run.stderr
-        assert (tmp_path / "page.html").exists()
+        assert report.exists() == (code != 2)
+        assert ("needs a bound" in run.stderr) == (code == 2)
