@@ -101,12 +101,18 @@ html_title = f"truerisk {release}"
 html_baseurl = os.environ.get("READTHEDOCS_CANONICAL_URL") or os.environ.get("DOCS_URL", "")
 html_static_path = ["_static"]
 html_css_files = ["house.css"]
+html_favicon = "_static/logo.svg"
 html_search_scorer = str(Path(__file__).parent / "_static" / "scorer.js")
 html_sidebars = {page: [] for page in ("getting-started", "which-call", "404")}  # of no group
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
-    "logo": {"text": "truerisk"},
+    "logo": {
+        "text": "truerisk",
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "alt_text": "",
+    },
     "show_toc_level": 2,
     "navigation_depth": 2,
     "collapse_navigation": True,

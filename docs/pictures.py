@@ -1,7 +1,7 @@
-"""The pictures of the pages: `python docs/pictures.py` makes those of the first page anew (a
-minute; chromium), `python docs/pictures.py WORD ...` those of experiments on documents' pages.
+"""The pictures of the pages: `python docs/pictures.py` makes that of the first page anew (a
+minute), `python docs/pictures.py WORD ...` those of experiments on documents' pages.
 
-The page of the tour is photographed. Forty times sixty patients are drawn. Each search has its best
+Forty times sixty patients are drawn. Each search has its best
 score, its honest risk with the interval, and the risk of its fitted model on 10,000 further
 patients.
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 import sys
-from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +26,8 @@ PAGES = EXPERIMENTS.with_name("pages")
 STATIC = Path(__file__).parent / "_static"
 PLACE = STATIC / "selected-honest.svg"
 N_SEARCHES = 40
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 366, 52, 12, 94, 34
-LEGEND = 30  # from line to line, where letters are large
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 430, 52, 8, 94, 34
+LEGEND = 29  # from line to line
 MOST = 0.8
 STYLE = """
 .searches { --ink: #1f2328; --soft: #6a737d; --bar: #9db7d5; --honest: #0b5cad; --best: #c2410c; }
@@ -38,14 +37,11 @@ html[data-theme="light"] .searches {
   --ink: #1f2328; --soft: #6a737d; --bar: #9db7d5; --honest: #0b5cad; --best: #c2410c; }
 html[data-theme="dark"] .searches {
   --ink: #e6edf3; --soft: #9198a1; --bar: #37567c; --honest: #79b8ff; --best: #ff9d5c; }
-.searches text { font: 13px system-ui, sans-serif; fill: var(--ink); }
+.searches text { font: 16px system-ui, sans-serif; fill: var(--ink); }
 .searches .soft { fill: var(--soft); } .searches .grid { stroke: var(--soft); opacity: .25; }
 .searches .bar { stroke: var(--bar); stroke-width: 5; } .searches .honest { fill: var(--honest); }
 .searches .best { fill: var(--best); } .searches .truth { stroke: var(--ink); stroke-width: 2; }
-.searches .legend text { font-size: 17px; }
-@media (max-width: 640px) {
-  .searches .tick, .searches .legend text { font-size: 20px; }
-  .searches .foot { font-size: 17px; } }
+@media (max-width: 640px) { .searches .tick, .searches .legend text { font-size: 18px; } }
 """
 
 
@@ -87,17 +83,18 @@ def picture(found: np.ndarray) -> str:
         f"honest risk {honest:.0%}, and the models make {truth:.0%}; {held} of the intervals hold "
         "the truth."
     )
-    size = f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{said}"'
-    head = f'<svg class="searches" xmlns="http://www.w3.org/2000/svg" {size}>'
+    size = f'width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}"'
+    about = f'{size} role="img" aria-label="{said}"'
+    head = f'<svg class="searches" xmlns="http://www.w3.org/2000/svg" {about}>'
     marks = [_marks(LEFT + step * (place + 0.5), *row) for place, row in enumerate(found)]
-    foot = f"{len(found)} searches, each on 60 patients and 200 genes; {held} of {len(found)} "
+    foot = f"{len(found)} searches, each on 60 patients; {held} intervals hold the truth"
     place = f'<text class="soft foot" x="{LEFT}" y="{HEIGHT - 10}">'
     parts = [
         f"{head}<style>{STYLE}</style>",
         *(_grid(share) for share in (0, 0.2, 0.4, 0.6, 0.8)),
         *marks,
         *_legend(best, honest, truth),
-        f"{place}{foot}intervals hold the truth</text>",
+        f"{place}{foot}</text>",
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
@@ -140,26 +137,6 @@ def _y(share: float) -> float:
     return round(HEIGHT - BOTTOM - share / MOST * (HEIGHT - TOP - BOTTOM), 1)
 
 
-def take_pictures() -> None:
-    """The top of the tour's page in both schemes, in 64 colours: a third of the bytes."""
-    root = Path(__file__).parent.parent
-    sys.path[:0] = [str(root), str(root / "docs" / "_ext")]
-    from example_report import PICTURED, conclusion_of, example_page
-    from PIL import Image
-    from playwright.sync_api import sync_playwright
-    from tests.report.chromium import find
-
-    page = example_page(root / "docs")
-    PICTURED.write_text(conclusion_of(page), encoding="utf-8")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=find())
-        for scheme in ("light", "dark"):
-            shown = browser.new_page(viewport={"width": 1100, "height": 700}, color_scheme=scheme)
-            shown.set_content(page)
-            image = Image.open(BytesIO(shown.screenshot())).convert("RGB")
-            image.quantize(64, dither=0).save(STATIC / f"report-{scheme}.png", optimize=True)
-
-
 def keep(report: Report) -> None:
     """The picture of an experiment as a notebook shows it, without the style of the marks.
 
@@ -179,5 +156,4 @@ if __name__ == "__main__":
     for word in sys.argv[1:]:
         keep(tr.experiments.reproduce(word))
     if not sys.argv[1:]:
-        take_pictures()
         PLACE.write_text(picture(searches()), encoding="utf-8")

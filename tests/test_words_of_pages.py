@@ -104,13 +104,3 @@ def test_vocabulary_is_taken_by_the_calls_and_commands_of_the_table_alone(row):
     assert {name for name, options in COMMANDS.items() if option in options} == set(commands)
     assert [row[0][0] for row in ROWS][:2] == ["cv", "scoring"]
     assert len(ROWS) == 6
-
-
-@pytest.mark.slow
-def test_example_picture_shows_the_page_of_today(monkeypatch):
-    """The words that were pictured are those of the page; else `python docs/pictures.py`."""
-    pytest.importorskip("sphinx")
-    monkeypatch.syspath_prepend(DOCS / "_ext")
-    from example_report import PICTURED, conclusion_of, example_page
-
-    assert PICTURED.read_text("utf-8") == conclusion_of(example_page(DOCS))
