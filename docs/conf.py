@@ -54,6 +54,7 @@ autosummary_context = {  # where a name is used, said on its page
         "compare": ["compare", "auto_examples/plot_compare"],
         "compare_many": ["compare-many", "auto_examples/plot_many_data_sets"],
         "validate": ["validation", "clinical-model", "auto_examples/plot_validation"],
+        "validate_predictions": ["validation", "survival"],
         "permutation_test": ["permutation-test", "auto_examples/plot_permutation_test"],
         "learning_curve": ["learning-curves", "auto_examples/plot_learning_curve"],
         "plan_sample": ["plan"],

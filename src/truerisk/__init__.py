@@ -51,6 +51,7 @@ _MODULE_BY_NAME = {
     "risk_over_time": "truerisk.diagnostics.risk_over_time",
     "show_versions": "truerisk.diagnostics.show_versions",
     "validate": "truerisk.validation.validate",
+    "validate_predictions": "truerisk.validation.validate_predictions",
 }
 _PACKAGE_BY_NAME = {
     "datasets": "truerisk.datasets",
@@ -115,6 +116,7 @@ __all__ = [
     "show_versions",
     "testing",
     "validate",
+    "validate_predictions",
 ]
 
 if TYPE_CHECKING:  # Type checkers need static imports of the names that are imported on demand.
@@ -164,6 +166,9 @@ if TYPE_CHECKING:  # Type checkers need static imports of the names that are imp
     from truerisk.search.search import HonestSearchCV as HonestSearchCV
     from truerisk.study.study import Study as Study
     from truerisk.validation.validate import validate as validate
+    from truerisk.validation.validate_predictions import (
+        validate_predictions as validate_predictions,
+    )
     from truerisk.validation.validation import Validation as Validation
 
 

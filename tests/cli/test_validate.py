@@ -2,8 +2,10 @@
 
 import csv
 import re
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 from tests.cli.conftest import timeless, with_columns, write_csv
@@ -196,3 +198,25 @@ def test_notes_on_predictions_name_their_row_and_column(call, others, tmp_path):
     sure = with_columns(tmp_path / "t.csv", path, sure=lambda i: 0.1 + 0.8 * came[i])
     told = call("validate", sure, "--target", "y", "--predictions", "sure")
     assert "'sure' by itself predicts y" in told.out
+
+
+def test_predictions_of_times_are_risks_or_linear_predictors(call, tmp_path):
+    """The numbers of Python, with scores that no fit needs and bounds on them."""
+    stored = Path(__file__).parents[1] / "golden" / "clinical" / "lung_predictions.csv"
+    table = pd.read_csv(stored)
+    words = ("validate", stored, "--event", "event", "--time-to-event", "time", "--predictions")
+    found = call(
+        *words, "p", "--horizon", 365, "--scoring", "uno", "--min-score", "uno=.4", "--json"
+    )
+    same = tr.validate_predictions(table[["event", "time"]], table["p"], horizon=365, scoring="uno")
+    assert found.code == 0
+    assert found.content["risk"]["value"] == same.risk.value
+    for part in ("discrimination", "calibration"):
+        for word, one in found.content[part]["measures"].items():
+            assert one["honest"] == same.measure(word).honest, word
+    linear = call(*words, "lp", "--json").content
+    assert linear["rows"]["n_events"] == table["event"].sum()
+    assert (
+        "risks by the time 365"
+        in call(*words, "p", "--horizon", 365, "--scoring", "brier-at-9").err
+    )

@@ -41,8 +41,9 @@ from truerisk.core.registry import check_present
 @click.option(
     "--predictions",
     metavar="COL",
-    help="Instead of a model: the column of what a finished one said, probabilities of the event "
-    "or numbers; nothing is fitted.",
+    help="Instead of a model: the column of what a finished one said, of any program: "
+    "probabilities of the event, numbers, or with --event the risks by --horizon, or without it "
+    "linear predictors; nothing is fitted.",
 )
 @cv_option
 @scoring_option
@@ -65,6 +66,7 @@ def validate(args: Any) -> int:
     truerisk validate data.csv --target y --report validation.html
     truerisk validate --dataset breast-cancer --model forest --clip .001 --replicates 50
     truerisk validate others.csv --target y --predictions p
+    truerisk validate others.csv --event e --time-to-event t --predictions risk5 --horizon 5
     """  # noqa: D301 - \b is for click
     check_present("truerisk.validation")
     from truerisk.cli.bodies.validate import run

@@ -384,6 +384,22 @@ class SmoothCalibration(MeasuredPart):
         missing_reason = curve if isinstance(curve, str) else None
         return cls(event, measures, curve_or_none, counts, edges, missing_reason, notes)
 
+    @classmethod
+    def from_linear_predictors(
+        cls,
+        has_event: np.ndarray,
+        linear_predictors: np.ndarray,
+        event: str,
+        measures: Mapping[str, Measured],
+        reason: str,
+    ) -> SmoothCalibration:
+        """Create the record of linear predictors of a survival outcome, which have no curve."""
+        edges = np.linspace(linear_predictors.min(), linear_predictors.max(), N_BINS + 1)
+        counts = [
+            np.histogram(linear_predictors[has_event == outcome], edges)[0] for outcome in (1, 0)
+        ]
+        return cls(event, measures, None, np.array(counts, dtype=float), edges, reason)
+
     @property
     def flaw(self) -> tuple[str, str] | None:
         """Reason why a record read from a file is invalid, or None."""

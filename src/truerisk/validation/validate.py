@@ -34,6 +34,7 @@ from truerisk.methods.external import External
 from truerisk.search.any_model import problem_from_model
 from truerisk.search.search import HonestSearchCV
 from truerisk.search.search_problem import resolve_scoring
+from truerisk.validation.given_predictions import GivenRisks
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, compute_validation
 from truerisk.validation.wishes import ValidationOptions
@@ -145,6 +146,7 @@ def validate(
 
     See Also
     --------
+    validate_predictions : Validate what another program predicted.
     plan_validation : Plan the number of rows for a validation.
     assess : Compare several tuned learners.
     HonestSearchCV : Tune a model and estimate its risk.
@@ -204,6 +206,7 @@ def validate(
         replicates=replicates,
         samples=samples,
         horizon=horizon,
+        needs_horizon=not isinstance(search_or_model, GivenRisks),
     )
     if horizon is not None:
         problem = problem.with_horizon(horizon)

@@ -23,8 +23,9 @@ from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklists.checklist import Checklist
 from truerisk.validation.checklists.study_facts import collect_facts
 from truerisk.validation.discrimination import Discrimination, NetBenefit
+from truerisk.validation.follow_up import follow_up_measures
 from truerisk.validation.honest import HonestRun, computable_losses, held_out_score
-from truerisk.validation.measures import Measured
+from truerisk.validation.measures import MEASURES, Measured
 from truerisk.validation.outcomes import Event, HeldOut
 from truerisk.validation.rating import HeldOutMeasures, missing_measures_reason
 from truerisk.validation.stability import ModelStability, model_stability
@@ -260,6 +261,7 @@ def count_validated_rows(held_out: HeldOut, event_code: int | None) -> Validated
     }
 
 
+FOLLOW_UP_CLASSES = ("no event", "event")  # Classes of a survival outcome without a horizon.
 NO_OTHER_MODELS_REASON = (
     "nothing was fitted, so that there are no other models to hold this one against."
 )
@@ -278,7 +280,11 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
     parts_by_name: dict[str, Any] = {}
     missing_reasons: dict[str, str] = {}
     notes, apparent_predictions, bootstrap_samples = [], None, None
-    if reason := missing_measures_reason(run, held_out, event):
+    if run.problem.data.task == "survival" and event is None:
+        missing_reasons = {"net_benefit": NO_RISKS_REASON}
+        has_event = held_out.truth[:, 0].astype(np.int64)
+        held_out = replace(held_out, truth=has_event, classes=np.array(FOLLOW_UP_CLASSES))
+    elif reason := missing_measures_reason(run, held_out, event):
         missing_reasons = dict.fromkeys(("discrimination", "calibration", "net_benefit"), reason)
     else:
         held_out_measures = HeldOutMeasures(run, held_out, validation_options, event)
@@ -292,6 +298,10 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
             held_out_measures.apparent_predictions,
             held_out_measures.samples,
         )
+    if run.problem.data.task == "survival":
+        parts_by_name |= add_follow_up_measures(
+            parts_by_name, run, held_out, validation_options.clip
+        )
     subgroups = (
         None
         if validation_options.columns is None
@@ -303,9 +313,10 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
     else:
         stability = model_stability(run, event, apparent_predictions, bootstrap_samples)
     event_code = None if event is None else event.code
+    counted_code = 1 if run.problem.data.task == "survival" else event_code
     return Validation(
         risk=run.risk,
-        rows=count_validated_rows(held_out, event_code),
+        rows=count_validated_rows(held_out, counted_code),
         held_out=held_out,
         event=event_code,
         subgroups=subgroups,
@@ -328,6 +339,38 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
         ),
         **parts_by_name,
     )
+
+
+NO_RISKS_REASON = "linear predictors tell no probabilities: give risks with their horizon."
+
+
+def add_follow_up_measures(
+    parts: Mapping[str, Any], run: HonestRun, held_out: HeldOut, clip: float | None
+) -> dict[str, Any]:
+    """Return discrimination and calibration of a survival outcome with the measures over all time.
+
+    Without a horizon there are no other measures.
+    """
+    is_certain = run.has_finished_model and not run.problem.data.dependent
+    measures = follow_up_measures(run, held_out, clip, is_certain=is_certain)
+    new_parts = {}
+    for name in ("discrimination", "calibration"):
+        own = {word: each for word, each in measures.items() if MEASURES[word].part == name}
+        if name in parts:
+            new_parts[name] = replace(parts[name], measures={**parts[name].measures, **own})
+        elif not run.problem.data.horizons:
+            new_parts[name] = (
+                Discrimination(FOLLOW_UP_CLASSES[1], own)
+                if name == "discrimination"
+                else SmoothCalibration.from_linear_predictors(
+                    held_out.truth,
+                    held_out.answers,
+                    FOLLOW_UP_CLASSES[1],
+                    own,
+                    NO_RISKS_REASON,
+                )
+            )
+    return new_parts
 
 
 def compute_subgroups(

@@ -51,10 +51,15 @@ class ValidationOptions:
         replicates: Any = 0,
         samples: Any = None,
         horizon: float | None = None,
+        needs_horizon: bool = True,
     ) -> ValidationOptions:
-        """Check the options as a user gives them, and raise for an invalid option."""
+        """Check the options as a user gives them, and raise for an invalid option.
+
+        A survival outcome without a horizon is refused, unless `needs_horizon` is False.
+        """
         check_count("replicates", replicates, minimum=0)
-        data = _convert_to_horizon(data, horizon, positive)
+        if needs_horizon or horizon is not None or data.task != "survival":
+            data = _convert_to_horizon(data, horizon, positive)
         for name, value in {"thresholds": thresholds, "clip": clip}.items():
             if data.classes is None and value is not None:
                 raise Refusal(
@@ -104,7 +109,7 @@ class ValidationOptions:
 OPTION_NAMES = tuple(
     name
     for name, parameter in signature(ValidationOptions.from_arguments).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY
+    if parameter.kind is parameter.KEYWORD_ONLY and name != "needs_horizon"
 )
 
 

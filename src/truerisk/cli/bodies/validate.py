@@ -7,7 +7,6 @@ from typing import Any
 from warnings import catch_warnings
 
 import click
-import numpy as np
 from click.core import ParameterSource
 
 from truerisk.cli.estimate import make_model
@@ -23,8 +22,8 @@ from truerisk.core.registry import check_present
 from truerisk.readers.cells import quote
 from truerisk.results.interval import Scale
 from truerisk.search.search import HonestSearchCV
-from truerisk.validation.updating import RecalibratedClassifier, RecalibratedRegressor
-from truerisk.validation.validate import make_validation_problem
+from truerisk.validation.given_predictions import given_model
+from truerisk.validation.validate import make_prefit_problem, make_validation_problem
 from truerisk.validation.validate import validate as validated
 from truerisk.validation.validation import SCORE_BY_MEASURE
 
@@ -51,9 +50,18 @@ def run(args: Any) -> int:
     prefit_options: dict[str, Any] = {}
     if args.predictions is not None:
         _refuse_fit_options(click.get_current_context())
-        search, X = _model_from_predictions(source, args.predictions, args.positive)
-        prefit_options = {"prefit": True, "confidence_level": args.confidence}
+        search, X = _model_from_predictions(source, args.predictions, args.positive, args.horizon)
+        prefit_options = {
+            "prefit": True,
+            "confidence_level": args.confidence,
+            "scoring": args.scoring,
+        }
         args.replicates = None
+        with catch_warnings(action="ignore"):  # `validate` repeats these warnings later.
+            prefit_problem = make_prefit_problem(
+                search, X, source.y, None, {}, args.seed, scoring=args.scoring
+            )
+        scale_by_loss |= {loss.name: loss.scale for loss in prefit_problem.losses}
     else:
         pipeline, fixed_params, tuning_grid = make_model(args.model, args.settings, source)
         common_options = {"confidence_level": args.confidence, "random_state": args.seed}
@@ -118,7 +126,7 @@ def run(args: Any) -> int:
     return judge_bounds(validation, args.fail_above, args.min_score)
 
 
-FIT_OPTIONS = ("model", "settings", "cv", "scoring", "replicates")
+FIT_OPTIONS = ("model", "settings", "cv", "replicates")
 
 
 def _refuse_fit_options(context: click.Context) -> None:
@@ -133,55 +141,29 @@ def _refuse_fit_options(context: click.Context) -> None:
 
 
 def _model_from_predictions(
-    source: Source, prediction_column: str, positive_text: str | None
+    source: Source, prediction_column: str, positive_text: str | None, horizon: float | None
 ) -> tuple[Any, Any]:
-    """Return a fitted model whose predictions are the values of a column, and its features.
+    """Return a finished model whose predictions are the values of a column, and its features.
 
-    The column holds probabilities for a classification, and numbers otherwise. It is the only
-    feature of the model.
+    The column holds probabilities for a classification, risks or linear predictors for a survival
+    outcome, and numbers otherwise.
     """
     if not source.columns:
         raise click.UsageError("--predictions names a column of a FILE: a --dataset has none.")
 
-    option_text, is_classification = (
-        f"--predictions {escape_and_truncate(prediction_column, 40)}",
-        source.task == "classification",
-    )
+    option_text = f"--predictions {escape_and_truncate(prediction_column, 40)}"
     numeric_columns = [
         name for name, levels in zip(source.columns, source.levels, strict=True) if not levels
     ]
     if prediction_column not in numeric_columns:
         known_columns = escape_and_truncate(", ".join(numeric_columns), 160)
         raise BadData(f"{option_text} is no column of numbers: the file has {known_columns}.")
-    predictions = source.X[:, [source.columns.index(prediction_column)]].astype(np.float64)
-    lowest_prediction, highest_prediction = (0.0, 1.0) if is_classification else (-np.inf, np.inf)
-    invalid_rows = np.flatnonzero(
-        ~(
-            np.isfinite(predictions)
-            & (predictions >= lowest_prediction)
-            & (predictions <= highest_prediction)
-        )
+    return given_model(
+        source.y,
+        source.X[:, source.columns.index(prediction_column)],
+        task=source.task,
+        positive=label_from_text(source, positive_text),
+        horizon=horizon,
+        label=option_text,
+        first_row=1,
     )
-    if len(invalid_rows):
-        value_kind = "probabilities" if is_classification else "numbers"
-        raise BadData(
-            f"{option_text}: {len(invalid_rows)} cells are no {value_kind}, the first in row "
-            f"{invalid_rows[0] + 1}. Give one "
-            "for every row."
-        )
-    if source.task == "survival":
-        raise click.UsageError(
-            "--predictions are of classes or numbers: leave --event and --time-to-event out, or "
-            "name a --model."
-        )
-    if not is_classification:
-        return RecalibratedRegressor().fit(predictions, source.y), predictions
-    if source.n_classes != 2:
-        raise BadData(
-            f"{option_text} is of one of two classes, and the target has {source.n_classes}."
-        )
-    event_label = label_from_text(source, positive_text)
-    if event_label is not None and event_label == np.unique(source.y)[0]:
-        # The model expects the probability of the second class in sorted order.
-        predictions = 1 - predictions
-    return RecalibratedClassifier().fit(predictions, source.y), predictions

@@ -32,13 +32,13 @@ from truerisk.planning.model_size import FollowUp, rows_to_develop, rows_to_test
 from truerisk.results.interval import Interval
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.discrimination import Discrimination, NetBenefit
+from truerisk.validation.given_predictions import GivenPredictions
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.measures import format_rounded
 from truerisk.validation.outcomes import RESPONSES_BY_INFORMATION, HeldOut
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import ModelStability
 from truerisk.validation.subgroups import Subgroups
-from truerisk.validation.updating import RecalibratedModel
 
 if TYPE_CHECKING:  # Bootstrap samples are an optional module, loaded only when needed.
     from truerisk.validation.resampled import BootstrapPredictions
@@ -257,7 +257,7 @@ def collect_facts(
     """Collect the facts of a study from its run, held-out predictions and validation parts."""
     model = run.model if run.has_finished_model else run.problem.family.make(run.best_candidate)
     row_facts = _collect_row_facts(
-        run, held_out, validation_parts, is_x_unknown=isinstance(model, RecalibratedModel)
+        run, held_out, validation_parts, is_x_unknown=isinstance(model, GivenPredictions)
     )
     model_facts = _collect_model_facts(run, model, row_facts)
     follow_up = (
@@ -309,7 +309,7 @@ def _collect_row_facts(
         if "discrimination" in validation_parts
         else None
     )
-    event_share = None if event is None or not class_counts else class_counts[event] / data.n_rows
+    event_share = None if event not in class_counts else class_counts[event] / data.n_rows
     if data.task == "survival":
         first_positions = np.unique(held_out.rows, return_index=True)[1]
         weights = (
@@ -319,7 +319,7 @@ def _collect_row_facts(
         )
         class_counts, n_lost = (
             _class_counts(held_out, first_positions, weights > 0),
-            int((weights == 0).sum()),
+            int((weights == 0).sum()) if data.horizons else None,
         )
         event_share = float(weights @ (held_out.truth[first_positions] == 1) / weights.sum())
     return StudyRows(
@@ -342,8 +342,7 @@ def _collect_row_facts(
 def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> StudyModel:
     """Describe the steps, the tuning and the coefficients of the model that was tested."""
     family, data = run.problem.family, run.problem.data
-    # An updated model is known only by its predictions.
-    has_predictions_only = isinstance(model, RecalibratedModel)
+    has_predictions_only = isinstance(model, GivenPredictions)
     n_features, coefficients = None, {}
     # A finished model is not fitted, so its features need not be counted for the sample size.
     if not run.has_finished_model:

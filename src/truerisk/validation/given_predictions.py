@@ -1,0 +1,170 @@
+"""Finished models whose predictions were computed elsewhere, and are the columns of X."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+
+from truerisk.core.arguments import as_array, real_array, to_row_array
+from truerisk.core.errors import BadData, Refusal
+from truerisk.core.family import TaskName
+from truerisk.data.rows import column_names
+
+
+class GivenPredictions(BaseEstimator):
+    """Finished model that predicts the first column of X, whatever computed it."""
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return True, because nothing is fitted."""
+        return True
+
+    def fit(self, X: Any, y: Any) -> GivenPredictions:
+        """Return the model unchanged."""
+        return self
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the first column of X."""
+        return np.asarray(X, dtype=np.float64)[:, 0]
+
+
+class GivenNumbers(RegressorMixin, GivenPredictions):
+    """Predictions of numbers."""
+
+
+class GivenLabels(ClassifierMixin, GivenPredictions):
+    """Predicted classes, of which X holds the positions among the sorted `classes`."""
+
+    def __init__(self, classes: Any) -> None:
+        self.classes = classes
+
+    @property
+    def classes_(self) -> np.ndarray:
+        """Sorted classes of y."""
+        return np.asarray(self.classes)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the class of each row."""
+        return np.asarray(self.classes_[super().predict(X).astype(int)])
+
+
+class GivenProbabilities(GivenLabels):
+    """Predicted probabilities of the sorted `classes`, or of the second of two classes alone."""
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the columns of X; a single column is completed to two."""
+        shares = np.asarray(X, dtype=np.float64)
+        return shares if shares.shape[1] > 1 else np.column_stack([1 - shares, shares])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the most probable class of each row."""
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+
+class GivenRisks(GivenPredictions):
+    """Predicted probabilities of the event by the time `horizon`, or linear predictors if None."""
+
+    def __init__(self, horizon: float | None = None) -> None:
+        self.horizon = horizon
+
+    def predict_survival_function(self, X: Any) -> list[Callable[[Any], np.ndarray]]:
+        """Return a function for each row, which tells the survival probability at the horizon."""
+        return [partial(self._survival_at, risk) for risk in self.predict(X).tolist()]
+
+    def _survival_at(self, risk: float, times: Any) -> np.ndarray:
+        if self.horizon is None or (np.asarray(times) != self.horizon).any():
+            known_text = (
+                "linear predictors, which tell no probability"
+                if self.horizon is None
+                else f"risks by the time {self.horizon:.12g}, and tell those of no other time"
+            )
+            raise Refusal(f"the predictions are {known_text}: leave out the scores that need them.")
+        return np.full(np.shape(times), 1 - risk)
+
+
+def given_model(
+    y: Any,
+    predictions: Any,
+    *,
+    task: TaskName,
+    positive: Any = None,
+    horizon: float | None = None,
+    label: str = "predictions",
+    first_row: int = 0,
+) -> tuple[GivenPredictions, np.ndarray]:
+    """Return a finished model that gives these predictions, and the X from which it does.
+
+    `y` is checked elsewhere. Messages name the predictions by `label`, and count rows from
+    `first_row`.
+    """
+    if task != "classification":
+        are_risks = task == "survival" and horizon is not None
+        numbers = _checked_numbers(predictions, len(y), label, first_row, are_shares=are_risks)
+        if numbers.shape[1] != 1:
+            raise BadData(f"{label} have {numbers.shape[1]} columns: give one number for each row.")
+        return GivenNumbers() if task == "regression" else GivenRisks(horizon), numbers
+    classes = np.unique(to_row_array("y", y, "one class for each row"))
+    values = to_row_array(label, predictions, "give one prediction for each row")
+    if values.ndim == 1 and values.dtype.kind not in "biuf":
+        return GivenLabels(classes), _label_positions(values, classes, label, first_row)
+    shares = _checked_numbers(values, len(y), label, first_row, are_shares=True)
+    if shares.shape[1] == 1:
+        if len(classes) > 2:
+            raise BadData(
+                f"{label} are of one of two classes, and y has {len(classes)}: give a column of "
+                "probabilities for each class."
+            )
+        # A probability of the first class is converted to that of the second.
+        shares = 1 - shares if positive is not None and positive == classes[0] else shares
+    elif shares.shape[1] != len(classes):
+        raise BadData(
+            f"{label} have {shares.shape[1]} columns, and y has {len(classes)} classes: give a "
+            "column of probabilities for each class, in sorted order."
+        )
+    elif (names := column_names(predictions)) is not None:
+        labels = [str(each) for each in classes.tolist()]
+        if sorted(names) != sorted(labels):
+            raise BadData(
+                f"{label} have the columns {', '.join(names)}, and y has the classes "
+                f"{', '.join(labels)}: name each column by its class."
+            )
+        shares = shares[:, [names.index(each) for each in labels]]
+    return GivenProbabilities(classes), shares
+
+
+def _checked_numbers(
+    predictions: Any, n_rows: int, label: str, first_row: int, *, are_shares: bool
+) -> np.ndarray:
+    """Return the predictions as a table of numbers; raise BadData for invalid ones."""
+    kind = "probabilities" if are_shares else "numbers"
+    try:
+        numbers = real_array(as_array(predictions, np.float64))
+    except ValueError as error:
+        raise BadData(f"{label} are no {kind}: {error}.") from None
+    numbers = numbers[:, None] if numbers.ndim == 1 else numbers
+    if numbers.ndim != 2 or len(numbers) != n_rows:
+        raise BadData(
+            f"{label} have shape {numbers.shape}, and y has {n_rows} rows: give one for every row."
+        )
+    is_valid = np.isfinite(numbers) & (not are_shares or (numbers >= 0) & (numbers <= 1))
+    invalid_rows = np.flatnonzero(~is_valid.all(axis=1))
+    if len(invalid_rows):
+        raise BadData(
+            f"{label}: {len(invalid_rows)} values are no {kind}, the first in row "
+            f"{invalid_rows[0] + first_row}. Give one for every row."
+        )
+    return numbers
+
+
+def _label_positions(
+    labels: np.ndarray, classes: np.ndarray, label: str, first_row: int
+) -> np.ndarray:
+    """Return the position of each predicted label among the classes of y."""
+    known, given = classes.tolist(), labels.tolist()
+    for row, each in enumerate(given):
+        if each not in known:
+            raise BadData(f"{label}: {each!r} in row {row + first_row} is no class of y.")
+    return np.array([[known.index(each)] for each in given])

@@ -1,0 +1,151 @@
+"""The function `validate_predictions`, which validates what another program predicted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from truerisk.core.arguments import to_row_array
+from truerisk.core.errors import BadData
+from truerisk.core.family import TaskName
+from truerisk.validation.given_predictions import given_model
+from truerisk.validation.validate import validate
+from truerisk.validation.validation import Validation
+
+
+def validate_predictions(
+    y: Any,
+    predictions: Any,
+    *,
+    scoring: Any = None,
+    positive: Any = None,
+    subgroups: Any = None,
+    groups: Any = None,
+    time: Any = None,
+    block: Any = None,
+    sample_weight: Any = None,
+    thresholds: Any = None,
+    clip: float | None = None,
+    confidence_level: float | None = None,
+    horizon: float | None = None,
+    random_state: Any = 0,
+) -> Validation:
+    """Validate the predictions of a model of any program, for rows that it had not seen.
+
+    The result is that of `validate` for a finished model that makes these predictions.
+
+    Parameters
+    ----------
+    y : array or column
+        The target of each row. Classes are text, Booleans, two whole numbers, or anything if
+        `predictions` has several columns; other numbers are amounts. For an outcome in time give
+        scikit-survival's structured array, or two columns: whether the event came (1 or 0), and the
+        time.
+    predictions : array, column or frame
+        One prediction for each row: for two classes the probability of the event; for several
+        classes one column of probabilities for each class, in sorted order or named by the
+        classes, or the predicted labels; for numbers the predicted value. For an outcome in time it
+        is the risk of the event by the `horizon`, or without a horizon the linear predictor, as
+        ``predict(fit, type="lp")`` of R's ``coxph`` gives it.
+    scoring : str, callable, Loss, or a list or dict of them, optional
+        The score of `risk`, and further scores, as in `validate`.
+    positive : label, optional
+        The class that is the event, of which `predictions` are the probabilities. The default is
+        the second of two classes in sorted order.
+    subgroups : array, frame or dict of arrays, optional
+        One level for each row, for whose rows every score is computed.
+    groups : array of labels, optional
+        Rows of one group count as one in intervals.
+    time : array, optional
+        When each row was observed. Such rows may depend on each other.
+    block : array or frame, optional
+        Where each row was observed. Such rows may depend on each other.
+    sample_weight : array, optional
+        The weight of each row.
+    thresholds : array, optional
+        Probabilities from which on one treats, for the net benefit. The default are 0.01 to 0.99.
+    clip : float, optional
+        Replace probabilities below `clip` by `clip`, and those above 1 − `clip` by 1 − `clip`.
+    confidence_level : float, optional
+        The nominal coverage of all intervals, 0.95 by default.
+    horizon : float, optional
+        For an outcome in time: the time by which `predictions` are the risks of the event.
+    random_state : int, None or Generator, default=0
+        The seed of the folds in which updates of the predictions are tested.
+
+    Returns
+    -------
+    Validation
+        The validation; ``print`` shows its tables, ``to_html(path)`` writes a page. A part that
+        does not exist is None, and ``missing`` gives the reason.
+
+    See Also
+    --------
+    validate : Validate a search or a model.
+    audit_table : Estimate the risk of a tuned model from a table of predictions.
+
+    Examples
+    --------
+    >>> import truerisk as tr
+    >>> y = ["well", "ill", "ill", "well", "ill", "well"] * 20
+    >>> p = [0.8, 0.3, 0.2, 0.6, 0.7, 0.4] * 20
+    >>> v = tr.validate_predictions(y, p, groups=[i // 6 for i in range(120)])
+    >>> print(v.rows["event"], round(v.measure("auc").honest, 3))
+    well 0.778
+    """
+    target, task = _find_task(y, predictions)
+    model, columns = given_model(target, predictions, task=task, positive=positive, horizon=horizon)
+    options = {
+        "scoring": scoring,
+        "positive": positive,
+        "subgroups": subgroups,
+        "groups": groups,
+        "time": time,
+        "block": block,
+        "thresholds": thresholds,
+        "clip": clip,
+        "confidence_level": confidence_level,
+        "horizon": horizon,
+    }
+    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+    validation = validate(
+        model, columns, target, prefit=True, random_state=random_state, **options, **weights
+    ).with_names(("predictions",) * columns.shape[1])  # as notes name a column of X
+    call_arguments = {name: text for name, text in validation.given.items() if name != "prefit"}
+    options_text = "".join(f", {name}={text}" for name, text in call_arguments.items())
+    return replace(
+        validation,
+        given=call_arguments,
+        command=f"tr.validate_predictions(y, predictions{options_text})",
+    )
+
+
+def _find_task(y: Any, predictions: Any) -> tuple[Any, TaskName]:
+    """Return y, as pairs if it is an outcome in time, and the task that y and predictions imply."""
+    target = to_row_array("y", y, "give one value for each row")
+    if target.dtype.names or (target.ndim == 2 and target.shape[1] == 2):
+        return (y if target.dtype.names else _pairs_from_columns(target)), "survival"
+    if target.dtype.kind not in "iuf":
+        return y, "classification"
+    has_columns = np.ndim(predictions) == 2 and np.shape(predictions)[1] > 1
+    levels = np.unique(target)
+    has_two_classes = len(levels) <= 2 and bool((levels == np.round(levels)).all())
+    return y, "classification" if has_columns or has_two_classes else "regression"
+
+
+def _pairs_from_columns(columns: np.ndarray) -> np.ndarray:
+    """Return two columns, event and time, as the structured array of scikit-survival."""
+    try:
+        events, times = columns.astype(np.float64).T
+    except (TypeError, ValueError):
+        events, times = np.full((2, len(columns)), np.nan)
+    if not np.isin(events, (0, 1)).all():
+        raise BadData(
+            "y has two columns, and the first is not whether the event came: an outcome in time is "
+            "1 or 0 (or True or False), and then the time."
+        )
+    pairs = np.empty(len(columns), dtype=[("event", bool), ("time", np.float64)])
+    pairs["event"], pairs["time"] = events == 1, times
+    return pairs

@@ -1,0 +1,158 @@
+"""`validate_predictions`: predictions of any program, validated as those of a finished model."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import minimize_scalar
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from tests.support.survival import Exponential, drawn_times
+
+import truerisk as tr
+from truerisk.exceptions import TrueRiskError
+from truerisk.validation.follow_up import CoxFit
+
+RNG = np.random.default_rng(4)
+X = RNG.standard_normal((150, 3))
+TWO = np.where(X[:, 0] + RNG.logistic(size=150) > 0, "ill", "fit")
+THREE = np.digitize(X[:, 0] + RNG.logistic(size=150), [-1, 1])
+AMOUNT = X[:, 0] + RNG.standard_normal(150)
+TX, TIMES = drawn_times(150, seed=5)
+EXPONENTIAL = Exponential().fit(*drawn_times())
+SIDE, SITE = X[:, 1] > 0, np.arange(150) % 15
+
+
+def risks(model, X, horizon):
+    return np.array([1 - curve(horizon) for curve in model.predict_survival_function(X)])
+
+
+@pytest.mark.parametrize(
+    ("model", "X", "y", "predict", "options"),
+    [
+        pytest.param(LogisticRegression(), X, TWO, lambda m: m.predict_proba(X)[:, 1], {},
+                     id="event"),
+        pytest.param(LogisticRegression(), X, TWO, lambda m: m.predict_proba(X)[:, 0],
+                     {"positive": "fit", "thresholds": [0.2, 0.5]}, id="the first class"),
+        pytest.param(GaussianNB(), X, THREE, lambda m: m.predict_proba(X), {}, id="classes"),
+        pytest.param(GaussianNB(), X, THREE.astype(str),
+                     lambda m: pd.DataFrame(m.predict_proba(X), columns=m.classes_)[[*"201"]],
+                     {"positive": "1"}, id="named columns"),
+        pytest.param(LinearRegression(), X, AMOUNT, lambda m: m.predict(X),
+                     {"sample_weight": 1.0 + SIDE}, id="amounts"),
+        pytest.param(EXPONENTIAL, TX, TIMES, lambda m: risks(m, TX, 2.0),
+                     {"horizon": 2.0, "scoring": ["uno", "brier-at-2"]}, id="times"),
+    ],
+)  # fmt: skip
+def test_validate_predictions_is_validate_of_the_model_that_made_them(
+    model, X, y, predict, options
+):
+    """Every measure and interval is the same, for rows in groups and in subgroups as well."""
+    model, rows = model.fit(X, y), {"groups": SITE, "subgroups": {"side": SIDE}}
+    found = tr.validate_predictions(y, predict(model), **rows, **options)
+    same = tr.validate(model, X, y, prefit=True, **rows, **options)
+    assert found.parts.keys() == same.parts.keys()
+    assert (found.risk.value, found.rows) == (pytest.approx(same.risk.value), same.rows)
+    for word, one in same.measures.items():
+        assert found.measure(word).honest == pytest.approx(one.honest, rel=1e-9), word
+        assert (found.measure(word).interval is None) == (one.interval is None), word
+    assert str(found.subgroups) == str(same.subgroups)
+    assert found.command.startswith("tr.validate_predictions(y, predictions, ")
+    assert found.command in found.to_html().replace("&#39;", "'")
+
+
+def test_validate_predictions_of_labels_has_their_risk():
+    """Text among the predictions is labels, of which there is no more than an error rate."""
+    found = tr.validate_predictions(TWO, np.roll(TWO, 1))
+    assert found.risk.value == np.mean(np.roll(TWO, 1) != TWO)
+    assert "neither probabilities nor decision values" in found.missing["calibration"]
+
+
+def cox_by_loops(y, column, weights):
+    """The slope of Efron's partial likelihood, term by term."""
+
+    def loss(slope):
+        total = 0.0
+        for time in np.unique(y[y[:, 0] == 1, 1]):
+            dead = (y[:, 1] == time) & (y[:, 0] == 1)
+            score = weights * np.exp(slope * column)
+            total -= slope * (weights * column)[dead].sum()
+            for k in range(dead.sum()):
+                at_risk = score[y[:, 1] >= time].sum() - k / dead.sum() * score[dead].sum()
+                total += weights[dead].mean() * np.log(at_risk)
+        return total
+
+    return minimize_scalar(loss, bracket=(0, 1), tol=1e-12).x
+
+
+def test_cox_slope_is_that_of_the_linear_predictors():
+    """Ties are Efron's, weights count; risks by a horizon are those of their linear predictors."""
+    y = np.column_stack([TIMES["event"], np.ceil(2 * TIMES["time"])]).astype(float)
+    column, weights = EXPONENTIAL.predict(TX), 1.0 + SIDE
+    fit = CoxFit.fit(y, column, weights)
+    assert fit.coef[0] == pytest.approx(cox_by_loops(y, column, weights), abs=1e-6)
+    assert fit.influences.sum() == pytest.approx(0, abs=1e-9)
+    scaled = CoxFit.fit(y, 5 - 2 * column, weights)  # The intercept and the unit do not matter.
+    assert scaled.coef[0] == pytest.approx(-fit.coef[0] / 2)
+    # An influence is minus the derivative of the slope by the row's weight.
+    for row in (0, 7, 70):
+        more = weights + 1e-5 * (np.arange(150) == row)
+        change = (CoxFit.fit(y, column, more).coef[0] - fit.coef[0]) / 1e-5
+        assert fit.influences[row, 0] / weights[row] == pytest.approx(change, rel=1e-3)
+    linear = tr.validate_predictions(TIMES, column)
+    at_horizon = tr.validate_predictions(TIMES, risks(EXPONENTIAL, TX, 2.0), horizon=2.0)
+    slope = linear.measure("cox-slope")
+    assert slope.honest == pytest.approx(at_horizon.measure("cox-slope").honest)
+    assert slope.interval.low < slope.honest < slope.interval.high
+    assert linear.missing.keys() == {"net_benefit", "stability"}
+    assert linear.calibration.missing.startswith("linear predictors tell no probabilities")
+    pairs = np.column_stack([TIMES["event"], TIMES["time"]])
+    assert str(tr.validate_predictions(pairs, column).risk) == str(linear.risk)
+
+
+EVENTS, SURE = np.arange(40) % 2, np.linspace(0.01, 0.99, 40)
+PAIRS = np.column_stack([EVENTS, 1 + np.arange(40)])
+
+
+@pytest.mark.parametrize(
+    ("y", "predictions", "options", "said"),
+    [
+        (EVENTS, SURE + 0.5, {}, "predictions: 20 values are no probabilities, .* row 20"),
+        (EVENTS, -SURE, {}, "40 values are no probabilities"),
+        (EVENTS, np.where(SURE > 0.9, np.nan, SURE), {}, "values are no probabilities"),
+        (EVENTS, SURE[:-1], {}, "predictions have shape"),
+        (EVENTS, list("ab") * 20, {}, "'a' in row 0 is no class of y"),
+        (np.ones(40, int), SURE, {}, "only one class"),
+        (EVENTS.astype(str), SURE[:, None].repeat(3, axis=1) / 3, {}, "3 columns, and y has 2"),
+        (np.arange(40).astype(str), SURE, {}, "are of one of two classes, and y has 40"),
+        (EVENTS, pd.DataFrame({"a": SURE, "b": 1 - SURE}), {}, "the columns a, b, and y has"),
+        (SURE, np.where(SURE > 0.9, np.inf, SURE), {}, "values are no numbers"),
+        (SURE, SURE, {"horizon": 3}, "horizon=3 is a time of an outcome in time"),
+        (PAIRS[:, ::-1], SURE, {}, "the first is not whether the event came"),
+        (PAIRS * [0, 1], SURE, {}, "the event came in no row"),
+        (PAIRS, SURE * 2, {"horizon": 9}, "values are no probabilities"),
+        (PAIRS, SURE, {"horizon": 99}, "no row was followed past the time 99"),
+        (PAIRS, SURE, {"horizon": 9, "scoring": "brier-at-8"}, "risks by the time 9, and tell"),
+        (PAIRS, SURE, {"scoring": "integrated-brier"}, "linear predictors, which tell no prob"),
+        (PAIRS * [1, np.nan], SURE, {}, "time of row 0 is nan"),
+    ],
+)  # fmt: skip
+def test_validate_predictions_refuses(y, predictions, options, said):
+    with pytest.raises(TrueRiskError, match=said):
+        tr.validate_predictions(y, predictions, **options)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "options", "said"),
+    [
+        (np.full(40, 0.3), {"horizon": 9}, "all linear predictors are equal"),
+        (np.full(40, 2.0), {}, "all linear predictors are equal"),
+        (-PAIRS[:, 1], {}, "order the events without an error"),
+        (np.where(SURE > 0.5, 1.0, SURE), {"horizon": 9}, "exactly 0 or 1"),
+        (1e200 * np.sin(PAIRS[:, 1]), {}, None),
+    ],
+)  # fmt: skip
+def test_cox_slope_gives_its_reason_if_there_is_none(predictions, options, said):
+    """Constant, perfectly ordered and infinite predictions have no slope, and say so."""
+    slope = tr.validate_predictions(PAIRS, predictions, **options).measure("cox-slope")
+    assert (slope.honest is None) == (said is not None)
+    assert said is None or said in slope.reason
