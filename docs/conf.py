@@ -11,6 +11,8 @@ from docutils import nodes
 
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
+import api_names
+
 from truerisk import __version__
 
 project = "truerisk"
@@ -30,6 +32,7 @@ extensions = [
     "cards",
     "typed_words",
     "api_names",
+    "page_cards",
     "for_readers",
 ]
 
@@ -43,12 +46,12 @@ myst_heading_anchors = 3
 myst_update_mathjax = False
 html_math_renderer = "mathml"
 
-autosummary_generate = ["api/index_in_full.md", "api/parts.md"]
+autosummary_generate = [f"{page}{api_names.IN_FULL}" for page in api_names.PAGES] + ["api/parts.md"]
 autosummary_context = {  # where a name is used, said on its page
     "guide": {
         "HonestSearchCV": ["honest-search", "coming-from", "auto_examples/plot_honest_search"],
         "assess": ["assess", "auto_examples/plot_mixed_table"],
-        "audit": ["audit", "auto_examples/plot_audit"],
+        "audit": ["audit", "gate", "auto_examples/plot_audit"],
         "estimate_risk": ["methods", "scores", "auto_examples/plot_intervals"],
         "risk_curve": ["selection", "auto_examples/plot_risk_curve"],
         "compare": ["compare", "auto_examples/plot_compare"],
@@ -64,7 +67,7 @@ autosummary_context = {  # where a name is used, said on its page
         "risk_over_time": ["time", "auto_examples/plot_time"],
         "bayesian_error": ["methods-bayesian"],
         "Study": ["studies", "auto_examples/plot_study"],
-        "RiskEstimate": ["intervals", "scores"],
+        "RiskEstimate": ["intervals", "scores", "gate"],
         "Assessment": ["assess", "report"],
         "RocCurve": ["roc", "auto_examples/plot_threshold"],
         "ErrorPosterior": ["posterior"],

@@ -26,7 +26,6 @@ from truerisk.core.arguments import RenamedAttribute
 
 SNAPSHOT = Path(__file__).with_name("public_api.txt")
 DOCS = Path(__file__).parent.parent / "docs"
-INDEX = DOCS / "api" / "index.md"
 OF_A_NAME = re.compile(r"(?:class )?(truerisk[\w.]*)")
 
 
@@ -123,21 +122,21 @@ API_NAMES = extension("api_names")
 
 
 @pytest.mark.parametrize("package", ["", "methods", "engines", "models", "losses", "testing"])
-def test_api_page_lists_every_class_and_verb(package):
+def test_api_pages_list_every_class_and_verb(package):
     """Every public class and function of the face, all methods and engines, has its entry."""
-    page = API_NAMES.in_full(INDEX.read_text("utf-8"), API_NAMES.names_by_section())
+    pages = "\n".join(API_NAMES.full_pages(DOCS).values())
     holder = getattr(tr, package) if package else tr
     names = {name for name in names_in(holder) if callable(getattr(holder, name))}
-    assert names - API_NAMES.INSIDE - {*API_NAMES.LISTED.findall(page)} == set()
+    assert names - API_NAMES.INSIDE - {*API_NAMES.LISTED.findall(pages)} == set()
 
 
-def test_api_page_gets_the_names_that_it_does_not_list():
-    """Each stands at the end of its section, once."""
-    page = "\n## A\n\n.. autosummary::\n\n   ~truerisk.old\n```\n\n## B\n\n.. autosummary::\n```\n"
-    found = API_NAMES.in_full(page, {"A": ["truerisk.old", "truerisk.New"], "B": ["truerisk.b"]})
-    first, second = found.split("## B")
-    assert API_NAMES.LISTED.findall(first) == ["old", "New"]
-    assert API_NAMES.LISTED.findall(second) == ["b"]
+def test_api_pages_get_the_names_that_they_do_not_list():
+    """Each stands at the end of its page, once."""
+    bare = "```{eval-rst}\n.. autosummary::\n```\n"
+    texts = {"a": bare.replace("::\n", "::\n\n   ~truerisk.old\n"), "b": bare}
+    full = API_NAMES.in_full(texts, {"a": ["truerisk.old", "truerisk.New"], "b": ["truerisk.b"]})
+    assert API_NAMES.LISTED.findall(full["a"]) == ["old", "New"]
+    assert API_NAMES.LISTED.findall(full["b"]) == ["b"]
 
 
 LAZY = ("", "datasets", "engines", "methods", "models", "testing")  # they import what is asked for

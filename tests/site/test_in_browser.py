@@ -13,6 +13,7 @@ LAST = ("decisions/", "documents", "versions", "architecture", "contributing", "
 OTHERS = [
     "api/index.html",
     "api/parts.html",
+    "api/methods.html",
     "api/generated/truerisk.HonestSearchCV.html",
     "auto_examples/index.html",
     "auto_examples/plot_honest_search.html",
