@@ -110,6 +110,20 @@ def test_out_of_fold_answers_of_bootstrap_are_out_of_bag(kind):
     assert one.learners["knn"].no_roc is None
 
 
+@pytest.mark.parametrize(("outer", "kind"), [("holdout", "held-out"), ("3-fold", "out-of-fold")])
+def test_plot_roc_draws_every_learner_and_says_which_rows(outer, kind):
+    """Only test sets that share no row are folds; a file has the curve of the best learner."""
+    found = tr.assess(["knn", "lda"], X, Y, **{**QUICK, "outer": outer})
+    ax = found.plot_roc()
+    texts = [one.get_text() for one in ax.get_legend().get_texts()]
+    assert [f"{name}: AUC {found.learners[name].roc.auc:.3f}" for name in found.ranking] == [
+        texts[0], texts[2],
+    ]  # fmt: skip
+    assert ax.get_title() == f"{kind} probabilities"
+    again = tr.Assessment.from_json(found.to_json()).plot_roc()
+    assert again.get_title() == f"{kind} probabilities; no curve of {found.ranking[1]}"
+
+
 @pytest.mark.parametrize(
     ("model", "y", "why"),
     [

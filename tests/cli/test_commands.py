@@ -26,6 +26,7 @@ RNG = np.random.default_rng(0)
 STATE = np.repeat(["healthy", "sick"], 40)
 FIRST = np.round(RNG.normal(size=80) + (STATE == "sick"), 1)
 SECOND = np.round(RNG.normal(size=80) + 0.5 * (STATE == "sick"), 2)
+AGE = np.round(FIRST - SECOND, 2)
 WARD = np.arange(80) % 20
 ROC, OTHER = (
     tr.RocCurve.from_scores(STATE, score, method=name)
@@ -39,7 +40,9 @@ def folder(tmp_path_factory):
     for name, estimate in (("a", A), ("b", B)):
         (place / f"{name}.json").write_text(estimate.to_json(), encoding="utf-8")
     write_csv(place / "pilot.csv", "a,b,y", np.c_[X, Y].tolist())
-    write_csv(place / "scores.csv", "state,first,second,ward", zip(STATE, FIRST, SECOND, WARD))
+    write_csv(
+        place / "scores.csv", "state,first,second,age,ward", zip(STATE, FIRST, SECOND, AGE, WARD)
+    )
     grouped = [(i % 2 + (i // 3) % 4 / 9, f"p{i // 3}", "uv"[i // 3 % 2]) for i in range(60)]
     write_csv(place / "grouped.csv", "a,who,y", grouped)
     columns = ",".join([*(f"x{j}" for j in range(LOAD[0].shape[1])), "load", "when"])
@@ -200,6 +203,22 @@ def test_roc_compares_two_scores(roc):
     assert content["difference"]["p_value"] == pytest.approx(ROC.minus(OTHER).p_value)
     assert content["points"] == [ROC.at(t).to_dict() for t in (0, 1)]
     assert content["other"]["points"] == [OTHER.at(t).to_dict() for t in (0, 1)]
+
+
+def test_roc_compares_any_number_of_scores_and_draws_them(roc, tmp_path):
+    """Each pair of scores is compared; the figure has a line and an area for each score."""
+    out = tmp_path / "figures"
+    three = {"scores": ("first", "second", "age")}
+    lines = roc("--figures", out, **three).out.splitlines()
+    pairs = ["first − second", "first − age", "second − age"]
+    assert [line.partition(":")[0] for line in lines[4:]] == pairs
+    svg = (out / "01-roc.svg").read_text("utf-8")
+    assert [f"{name}: AUC" in svg for name in three["scores"]] == [True] * 3
+    assert svg.count('class="line s') == 3
+    content = roc("--json", **three).content
+    assert [one["method"] for one in content["others"]] == ["second", "age"]
+    assert content["differences"][0] == content["difference"]
+    assert len(content["differences"]) == 3
 
 
 def test_roc_takes_the_other_class_groups_level_and_prevalence(roc):

@@ -279,7 +279,7 @@ REFUSED = {
         (f"{USUAL} --score site", 3, "--score site is a column of text"),
         (f"{USUAL} --score third", 3, "--score third is no column beside the target"),
         (f"{USUAL} --score p --prevalence 0.1", 2, "--prevalence needs --cost"),
-        (f"{USUAL} --score a --score b --score p", 2, "two --score"),
+        (f"{USUAL} --score p --score b --score p", 2, "--score names a column twice"),
         (f"{USUAL} --score p --target-type regression", 2, "a ROC curve tells classes"),
         (f"{USUAL} --score p --sensitivity 2", 3, "no rate between 0 and 1"),
         (f"{USUAL} --score one", 3, "--score one is constant: it ranks no row before another."),

@@ -3,6 +3,7 @@
 import copy
 
 import numpy as np
+import pytest
 from matplotlib.cbook import boxplot_stats
 from tests.report.conftest import draw_any
 
@@ -80,6 +81,8 @@ def test_boxes_are_tukeys(content):
     risks = {name: [0.1, 0.2, 0.4] for name in content["learners"]}
     figure = draw_boxes(tr.Assessment.from_dict({**content, "monte_carlo": risks}))
     assert figure.svg.count('class="box') == 3
+    means = [mark.xs[0] for mark in figure.drawing.marks if getattr(mark, "css_class", "") == "s1"]
+    assert means == pytest.approx([0.7 / 3] * len(risks))
     numbers = ("0.1000", "0.1500", "0.2000", "0.3000", "0.4000", "0.2333")
     assert figure.table.rows[0][1:] == ("3", *numbers)
 

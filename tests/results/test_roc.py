@@ -4,12 +4,15 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import (
     average_precision_score,
     precision_recall_curve,
     roc_auc_score,
     roc_curve,
 )
+from sklearn.multiclass import OutputCodeClassifier
+from sklearn.svm import LinearSVC
 
 from truerisk import RocCurve
 from truerisk.extend import BadData, Refusal
@@ -248,3 +251,21 @@ def test_covariance_of_groups_is_obuchowskis():
     found = covariance_of_areas(placements(TIED[0], POSITIVE)[None, :], POSITIVE, groups)
     expected = brute_clustered(TIED[0], POSITIVE, groups)
     assert found[0, 0] == pytest.approx(expected, rel=1e-12)
+
+
+def test_plot_models_draws_all_models_on_test_rows():
+    """Scores are of the positive class, from probabilities or decision values of either sign."""
+    X = np.column_stack([SCORES, RNG.normal(size=80)])
+    models = {"lda": LinearDiscriminantAnalysis().fit(X, Y), "svm": LinearSVC().fit(X, Y)}
+    texts = RocCurve.plot_models(models, X, Y).get_legend().get_texts()
+    area = roc_auc_score(Y, models["svm"].decision_function(X))
+    assert texts[-1].get_text().startswith(f"svm: AUC {area:.3f} [")
+    first = RocCurve.plot_models(models, X, Y, positive=0).get_legend().get_texts()
+    assert [one.get_text() for one in first] == [one.get_text() for one in texts]
+    for wrong, said in (
+        ({}, "give a dict"),
+        ({"new": LinearSVC()}, "'new' has no class 1"),
+        ({"c": OutputCodeClassifier(LinearSVC()).fit(X, Y)}, "'c' gives neither"),
+    ):
+        with pytest.raises(BadData, match=said):
+            RocCurve.plot_models(wrong, X, Y)

@@ -966,27 +966,40 @@ class Assessment(ResultWithBounds, Record):
         )
 
     def plot_roc(self, ax: Any = None, learner: str | None = None) -> Any:
-        """Draw the ROC curve of rows used neither for tuning nor for fitting, with the honest AUC.
+        """Draw the ROC curves of rows used neither for tuning nor for fitting, with honest AUCs.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
             The axes to draw on. By default new axes are made.
         learner : str, optional
-            Name of the learner. The default is the best learner.
+            Name of a single learner to draw. By default all learners are drawn, the best one first.
+            An assessment that was read from a file holds the curve of the best learner only.
 
         Returns
         -------
         matplotlib Axes
-            The axes with the drawing.
+            The axes with the drawing. The title names learners that have no curve.
         """
-        curve, auc_estimate = (
-            self._roc_curve_of_learner(learner),
-            self.of_ranks("auc", learner or self.best),
-        )
-        if auc_estimate is not None and auc_estimate.value is not None:
-            curve = replace(curve, auc=auc_estimate.value, interval=auc_estimate.interval)
-        return curve.plot(ax=ax)
+        curves: dict[str, RocCurve] = {}
+        missing_names = []
+        for name in [learner] if learner is not None else self.ranking:
+            try:
+                curve = self._roc_curve_of_learner(name)
+            except Refusal:
+                if name in (learner, self.best):
+                    raise
+                missing_names.append(name)
+                continue
+            estimate = self.of_ranks("auc", name)
+            if estimate is not None and estimate.value is not None:
+                curve = replace(curve, auc=estimate.value, interval=estimate.interval)
+            curves[name] = curve
+        (first_name, first_curve), *others = curves.items()
+        ax = first_curve.plot(ax=ax, label=first_name, others=dict(others))
+        missing_text = f"; no curve of {', '.join(missing_names)}" if missing_names else ""
+        ax.set_title(f"{first_curve.method}{missing_text}", fontsize="medium", parse_math=False)
+        return ax
 
     def plot_precision_recall(self, ax: Any = None, learner: str | None = None) -> Any:
         """Draw the precision-recall curve of the predictions for held-out rows.

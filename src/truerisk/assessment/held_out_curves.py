@@ -27,7 +27,10 @@ def roc_curve(predictions: OutOfFoldPredictions, problem: EstimationProblem) -> 
             f"a ROC curve is of two classes, and y has {n_classes}: name the one that stands "
             f"against the others, such as positive={label!r}."
         )
-    data = event.data
+    data, plan = event.data, predictions.answers.plan
+    # Test sets are folds if there are several of them and no row is in two of them.
+    is_in_folds = plan.n_questions > 1 and sum(plan.test_sizes) == len(predictions.rows)
+    kind = "probabilities" if predictions.response == "probability" else "scores"
     truth, values = (
         data.codes_of(predictions.rows),
         event.convert_values(predictions.values, predictions.response),
@@ -40,9 +43,7 @@ def roc_curve(predictions: OutOfFoldPredictions, problem: EstimationProblem) -> 
         weights=data.weights(predictions.rows),
         groups=None if data.clusters is None else data.clusters[predictions.rows],
         rows=predictions.rows,
-        method=(
-            f"out-of-fold {'probabilities' if predictions.response == 'probability' else 'scores'}"
-        ),
+        method=f"{'out-of-fold' if is_in_folds else 'held-out'} {kind}",
     )
     return drop_roc_interval(
         replace(curve, positive=plain_values.to_json_value(data.label(1))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,12 +88,17 @@ def write_page(result: Any, report: str | None, figures: Path | None) -> None:
         result.to_html(report)
         print_stderr(f"wrote {report}")
     if figures is not None:
-        try:
-            figure_files = result.save_figures(figures)
-        except MissingExtra as error:
-            print_stderr(f"note: {error}")
-            figure_files = result.save_figures(figures, ("svg",))
-        print_stderr(f"wrote {len(figure_files)} files to {figures}")
+        write_figures(result.save_figures, figures)
+
+
+def write_figures(save_figures: Callable[..., tuple[Path, ...]], folder: Path) -> None:
+    """Write figures into a folder; only as SVG if matplotlib is not installed."""
+    try:
+        figure_files = save_figures(folder)
+    except MissingExtra as error:
+        print_stderr(f"note: {error}")
+        figure_files = save_figures(folder, ("svg",))
+    print_stderr(f"wrote {len(figure_files)} files to {folder}")
 
 
 def print_column_numbers(columns: tuple[str, ...], findings: Iterable[Finding]) -> None:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from truerisk.cli.options import confidence_option, json_option, pass_options_as_namespace
-from truerisk.cli.output import print_stderr, show
+from truerisk.cli.options import (
+    confidence_option,
+    figures_option,
+    json_option,
+    pass_options_as_namespace,
+)
+from truerisk.cli.output import print_stderr, show, write_figures
 from truerisk.cli.source import (
     Source,
     label_from_text,
@@ -37,7 +44,7 @@ RATES = ("sensitivity", "specificity", "precision")
     metavar="COL",
     multiple=True,
     required=True,
-    help="The column of scores; a second one is compared with it.",
+    help="The column of scores; several ones are compared in pairs.",
 )
 @click.option("--positive", metavar="LABEL", help="The class that high scores stand for.")
 @click.option(
@@ -54,6 +61,7 @@ RATES = ("sensitivity", "specificity", "precision")
 @click.option("--specificity", type=float, help="Demand it.")
 @click.option("--precision", type=float, help="Demand it.")
 @confidence_option("--level")
+@figures_option
 @json_option
 @reading_options
 @pass_options_as_namespace
@@ -63,9 +71,10 @@ def roc(args: Any) -> int:
     \b
     truerisk roc patients.csv --target relapse --score marker
     truerisk roc patients.csv --target relapse --score marker --cost 1 5
+    truerisk roc patients.csv --target relapse --score marker --score age --figures folder
     """  # noqa: D301 - \b is for click
-    if len(args.columns) > 2:
-        raise click.UsageError("two --score are compared at most.")
+    if len(set(args.columns)) < len(args.columns):
+        raise click.UsageError("--score names a column twice; name each column once.")
     if args.prevalence is not None and args.cost is None:
         raise click.UsageError("--prevalence needs --cost FP FN.")
     if args.target_type == "regression":
@@ -78,6 +87,13 @@ def roc(args: Any) -> int:
     curves = [_make_roc_curve(source, column, args) for column in args.columns]
     operating_points = [_find_operating_points(curve, args) for curve in curves]
     show((_roc_as_json if args.as_json else _roc_as_text)(curves, operating_points, args))
+    if args.figures is not None:
+        check_present("truerisk.report")
+        from truerisk.report.rates import draw_roc_curves
+        from truerisk.results.door import load_from_package
+
+        figure = draw_roc_curves(dict(zip(args.columns, curves, strict=True)))
+        write_figures(partial(load_from_package("files"), (figure,)), args.figures)
     return 0
 
 
@@ -138,13 +154,13 @@ def _roc_as_text(
     text_lines = [f"positive: {first_curve.positive}"]
     text_lines += [str(curve) for curve in curves]
     for column, points_of_curve in zip(score_columns, operating_points, strict=True):
-        column_prefix = f"{column}: " if len(score_columns) == 2 else ""
+        column_prefix = f"{column}: " if len(score_columns) > 1 else ""
         text_lines += [f"{column_prefix}{point}" for point in points_of_curve]
-    if len(curves) == 2:
-        text_lines.append(
-            f"{score_columns[0]} − {score_columns[1]}: "
-            f"{first_curve.minus(curves[1], args.confidence)}"
-        )
+    named_curves = zip(score_columns, curves, strict=True)
+    text_lines += [
+        f"{name} − {other_name}: {curve.minus(other_curve, args.confidence)}"
+        for (name, curve), (other_name, other_curve) in combinations(named_curves, 2)
+    ]
     text_lines += [f"note: {curve_note}" for curve in curves for curve_note in curve.notes]
     return "\n".join(text_lines)
 
@@ -156,8 +172,16 @@ def _roc_as_json(
 
     roc_document = curves[0].to_dict()
     roc_document["points"] = [point.to_dict() for point in operating_points[0]]
-    if len(curves) == 2:
-        second_points = [point.to_dict() for point in operating_points[1]]
-        roc_document["other"] = {**curves[1].to_dict(), "points": second_points}
-        roc_document["difference"] = to_json_value(curves[0].minus(curves[1], args.confidence))
+    if len(curves) > 1:
+        roc_document["others"] = [
+            {**curve.to_dict(), "points": [point.to_dict() for point in points]}
+            for curve, points in list(zip(curves, operating_points, strict=True))[1:]
+        ]
+        roc_document["differences"] = [
+            to_json_value(curve.minus(other_curve, args.confidence))
+            for curve, other_curve in combinations(curves, 2)
+        ]
+        # The keys of two scores, which are older.
+        roc_document["other"] = roc_document["others"][0]
+        roc_document["difference"] = roc_document["differences"][0]
     return json.dumps(roc_document, allow_nan=False)

@@ -254,6 +254,10 @@ def draw_boxes(assessment: Assessment, max_learners: int | None = MAX_LEARNERS) 
         ):
             tooltip = f"{escape_and_truncate(name, 60)}: {format_number(outlier)}"
             drawing.point(outlier, i + 0.5, "hollow s0", tooltip, size=2.5)
+        mean = float(np.mean(risks[name]))
+        drawing.point(
+            mean, i + 0.5, "s1", f"{escape_and_truncate(name, 60)}: mean {format_number(mean)}"
+        )
     n_splits = max(len(values) for values in risks.values())
     rows = []
     for name in learner_names:
@@ -281,6 +285,7 @@ def draw_boxes(assessment: Assessment, max_learners: int | None = MAX_LEARNERS) 
         keys=(
             LegendKey("s0", "quartiles, median, whiskers", "box"),
             LegendKey("hollow s0", "beyond them"),
+            LegendKey("s1", "mean"),
         ),
     )
 

@@ -21,7 +21,14 @@ from truerisk.report.figure import (
     evenly_spread_positions,
     find_corner_indices,
 )
-from truerisk.report.svg import SHARE_X_SCALE, SHARE_Y_SCALE, Drawing, make_share_drawing
+from truerisk.report.svg import (
+    N_SERIES,
+    SHARE_X_SCALE,
+    SHARE_Y_SCALE,
+    Drawing,
+    make_share_drawing,
+    series_css_class,
+)
 from truerisk.results.calibration import Calibration
 from truerisk.results.operating_points import OperatingPoint, ThresholdCounts
 from truerisk.results.roc import PrecisionRecall, RocCurve
@@ -225,6 +232,38 @@ def roc_drawing(description: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
     corner_positions = find_corner_indices(fpr, tpr)
     drawing.line(fpr[corner_positions], tpr[corner_positions], "s0")
     return drawing
+
+
+def draw_roc_curves(curves: Mapping[str, RocCurve]) -> Figure:
+    """Draw several ROC curves by name on the same axes, with their areas in the legend."""
+    names = [escape_and_truncate(name, 40) for name in curves]
+    areas = [f"AUC {format_number(curve.auc, 3)}" for curve in curves.values()]
+    first_curve, *_ = curves.values()
+    drawing = roc_drawing(f"{', '.join(names)}.", first_curve.fpr, first_curve.tpr)
+    looks = [
+        f"{series_css_class(i)}{' beyond' if i >= N_SERIES else ''}" for i in range(len(names))
+    ]
+    for look, curve in list(zip(looks, curves.values(), strict=True))[1:]:
+        places = find_corner_indices(curve.fpr, curve.tpr)
+        drawing.line(curve.fpr[places], curve.tpr[places], look)
+    rows = [
+        [name, format_number(curve.auc), str(curve.interval or "–")]
+        for name, curve in zip(names, curves.values(), strict=True)
+    ]
+    return Figure(
+        name="roc",
+        title="ROC curves" if len(names) > 1 else "ROC curve",
+        drawing=drawing,
+        caption=f"Positive: {escape_and_truncate(str(first_curve.positive), 60)}.",
+        table=FigureTable.from_rows(("", "AUC", "interval"), rows),
+        keys=(
+            *(
+                LegendKey(look, f"{name}: {area}", "line")
+                for look, name, area in zip(looks, names, areas, strict=True)
+            ),
+            _DIAGONAL_KEY,
+        ),
+    )
 
 
 def precision_recall_drawing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
@@ -222,6 +223,57 @@ class RocCurve(Record):
             weights=row_weights,
             groups=group_labels,
         )
+
+    @classmethod
+    def plot_models(
+        cls,
+        models: Mapping[str, Any],
+        X: Any,
+        y: Any,
+        *,
+        positive: Any = None,
+        ax: Any = None,
+        **options: Any,
+    ) -> Any:
+        """Draw the ROC curves of several fitted classifiers on test rows (needs matplotlib).
+
+        Parameters
+        ----------
+        models : dict of str to estimator
+            The fitted classifiers by name, such as tuned searches. The scores are probabilities of
+            the positive class, or else decision values.
+        X : array, shape (n_samples, n_features)
+            The test rows, which no model has seen.
+        y : array, shape (n_samples,)
+            The classes of the test rows, two of them.
+        positive : label, optional
+            The positive class. The default is the second of the sorted classes.
+        ax : matplotlib Axes, optional
+            The axes to draw on. By default new axes are made.
+        **options
+            Further options of `from_scores`.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes with a line for each model; the legend has the areas with their intervals.
+        """
+        if not models:
+            raise BadData("models: give a dict of fitted classifiers by their names.")
+        labels = np.unique(_check_labels(np.asarray(y), "y")).tolist()
+        label = labels[-1] if positive is None else positive
+        curves = {
+            name: cls.from_scores(
+                y,
+                _scores_of_model(name, model, X, label),
+                positive=label,
+                method="test rows",
+                **options,
+            )
+            for name, model in models.items()
+        }
+        (first_name, first_curve), *others = curves.items()
+        return first_curve.plot(ax=ax, label=first_name, others=dict(others))
 
     @property
     def flaw(self) -> tuple[str, str] | None:
@@ -493,6 +545,23 @@ class AreaDifference:
         uncertainty = formats.format_uncertainty(self.std_error, self.interval)
         p_text = "" if self.p_value is None else f", p {self.p_value:.4g}"
         return f"AUC difference {self.difference:+.4f}{uncertainty}{p_text}"
+
+
+def _scores_of_model(name: str, model: Any, X: Any, positive: Any) -> np.ndarray:
+    """Return a classifier's probabilities of the positive class, or its decision values."""
+    classes = np.asarray(getattr(model, "classes_", ())).tolist()
+    if positive not in classes:
+        raise BadData(
+            f"models: {name!r} has no class {positive!r}: give classifiers that are fitted to the "
+            "classes of y."
+        )
+    place = classes.index(positive)
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X))[:, place]
+    if not hasattr(model, "decision_function"):
+        raise BadData(f"models: {name!r} gives neither probabilities nor decision values.")
+    values = np.asarray(model.decision_function(X))
+    return values[:, place] if values.ndim == 2 else values if place == 1 else -values
 
 
 def _check_scores(y: Any, scores: Any, positive: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

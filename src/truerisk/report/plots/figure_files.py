@@ -18,7 +18,10 @@ DOTS_PER_INCH = 300
 
 
 def save_figures(record: Any, folder: Any, formats: Any = FILE_FORMATS) -> tuple[Path, ...]:
-    """Write every figure of a result's page in every format, and return the paths of the files."""
+    """Write every figure of a result's page in every format, and return the paths of the files.
+
+    `record` is a result, or a tuple of figures that no result holds.
+    """
     has_several_formats = isinstance(formats, Iterable) and not isinstance(formats, str)
     requested_formats = list(formats if has_several_formats else [formats])
     if not requested_formats or any(
@@ -32,7 +35,7 @@ def save_figures(record: Any, folder: Any, formats: Any = FILE_FORMATS) -> tuple
             raise MissingExtra(
                 "PNG and PDF need matplotlib: pip install 'truerisk[plot]'; SVG needs nothing."
             ) from None
-    figures = build_page(record).figures
+    figures = record if isinstance(record, tuple) else build_page(record).figures
     if not figures:
         raise BadData(f"this {type(record).__name__} has no figure; to_html() shows what it holds.")
     folder_path = file_path("folder", folder, "figures")
