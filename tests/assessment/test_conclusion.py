@@ -35,7 +35,8 @@ def test_conclusion_of_clear_winner():
     learners = {"bayes": bayes, "guess": DummyClassifier(strategy="most_frequent")}
     said = tr.assess(learners, *CLEAR, **QUICK).conclusion
     assert said == (
-        "Report 0.1250 (12.5 % wrong answers; 95 % interval 0.0386 to 0.2889) for new rows: the "
+        "Report 0.1250 (12.5 % wrong answers, 6 of 48; 95 % interval 0.0386 to 0.2889) for new "
+        "rows: the "
         "choice among the 2 learners was repeated in every split. Use bayes (var_smoothing=1e-09), "
         "whose own risk is 0.1250 (95 % interval 0.0386 to 0.2889); the risk by which its "
         "setting was chosen was 0.1458, and always predicting the most frequent class has 0.5000. "
@@ -209,7 +210,7 @@ def test_conclusion_says_why_there_is_no_interval_or_no_risk():
     y = np.repeat([0, 1], 20)
     learners = {"svm": LinearSVC(), "tree": TREE}
     said = tr.assess(learners, X, y, **QUICK).conclusion
-    assert "Report 0.0000 (0.0 % wrong answers; 95 % interval 0.0000 to 0.1057)" in said
+    assert "Report 0.0000 (0.0 % wrong answers, 0 of 40; 95 % interval 0.0000 to 0.1057)" in said
     said = tr.assess(learners, X, y, interval="wald", **QUICK).conclusion
     assert "whose own risk is 0.0000 (no interval, for every row has the same" in said
     engine = tr.engines.Generic(error="warn")

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import truerisk as tr
 from truerisk.extend import BadData
-from truerisk.report.record_figures import draw_main_figure
+from truerisk.report.record_figures import draw_error_tail, draw_main_figure
 from truerisk.report.svg import Mark
 
 X, Y = tr.datasets.make_simple(50, random_state=0)
@@ -82,3 +82,18 @@ def test_sample_plan_figure():
     _, mean, _ = marks_of(draw_main_figure(plan), "line")
     assert mean.xs[0] == pytest.approx(expected.mean) == pytest.approx(0.15, abs=0.001)
     assert expected.interval(0.95) == plan.interval
+
+
+def test_posterior_tail_is_on_the_page_of_an_assessment_and_of_its_risk():
+    """1 − cdf at its quartiles, its median and its bound; a regression has no such posterior."""
+    found = tr.assess(["knn"], X, Y, outer="5-fold")
+    risk = found.best_learner.risk
+    posterior = tr.ErrorPosterior.of_estimate(risk)
+    points = marks_of(draw_error_tail(risk), "point")
+    assert [mark.ys[0] for mark in points] == pytest.approx([0.75, 0.5, 0.25, 0.05])
+    assert points[-1].xs[0] == pytest.approx(posterior.upper(0.95))
+    counts = f"{posterior.errors:.0f} of {posterior.n:.0f}"
+    for page in (found.to_html(), risk.to_html()):
+        assert f"errors: {counts} tested rows" in page
+    assert f"% wrong answers, {counts};" in found.conclusion
+    assert draw_error_tail(tr.estimate_risk(LinearRegression(), X, X[:, 0])) is None

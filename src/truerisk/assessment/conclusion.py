@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from truerisk.assessment.assessment import Assessment
+from truerisk.assessment.door import load_from_assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core import formats
+from truerisk.core.errors import Refusal
 from truerisk.core.formats import escape_and_truncate, format_params, format_percent, signed_number
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import further_scores
@@ -150,8 +152,17 @@ def _value_description(
         escape_and_truncate(risk.named_scoring, _MAX_NAME_LENGTH),
     )
     if risk.scale.perfect is None and problem is not None and problem.loss.binary:
-        description = f"{100 * risk.value:.1f} % wrong answers"
+        description = f"{100 * risk.value:.1f} % wrong answers{_error_count_text(risk)}"
     return f"{description}; {_interval_text(risk, shows_reason=shows_reason)}"
+
+
+def _error_count_text(risk: RiskEstimate) -> str:
+    """Format the errors of the tested rows: ', 20 of 150', or '' if rows are no equal trials."""
+    try:
+        posterior = load_from_assessment("posterior").of_estimate(risk)
+    except Refusal:
+        return ""
+    return f", {posterior.errors:.15g} of {posterior.n:.15g}"
 
 
 def _interval_text(risk: RiskEstimate, *, shows_reason: bool = True) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -28,6 +29,7 @@ from truerisk.cli.source import (
     source_options,
     time_and_block_options,
 )
+from truerisk.core.errors import Refusal
 from truerisk.core.registry import check_present, suggestion_for
 
 
@@ -129,8 +131,13 @@ def _parse_value(value_text: str) -> Any:
 
 
 def _estimate_as_text(result: Any) -> str:
+    from truerisk.results.error_posterior import ErrorPosterior
     from truerisk.results.sentences import estimate_rows
 
     labelled_values = estimate_rows(result)
+    with suppress(Refusal):  # Only independent errors are counted.
+        posterior = ErrorPosterior.of_estimate(result)
+        count_text = f"{posterior.errors:.15g} of {posterior.n:.15g} tested rows"
+        labelled_values.insert(1, ["errors", count_text])
     label_width = max(len(name) for name, _ in labelled_values)
     return "\n".join(f"{name:<{label_width}}  {value}" for name, value in labelled_values)

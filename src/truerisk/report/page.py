@@ -19,11 +19,11 @@ from truerisk.core.formats import escape_and_truncate
 from truerisk.external.table_audit import TableAudit
 from truerisk.report.assessment_page import draw_assessment_page
 from truerisk.report.audit_page import draw_audit_page
-from truerisk.report.figure import Figure, FigureTable
+from truerisk.report.figure import Figure, FigureTable, drop_none
 from truerisk.report.layout import Page, Section, load_template
 from truerisk.report.many_page import draw_comparison_page
 from truerisk.report.panels import is_experiment_report
-from truerisk.report.record_figures import draw_figures
+from truerisk.report.record_figures import draw_error_tail, draw_figures
 from truerisk.report.svg import DRAWING_WIDTH, N_SERIES, Drawing
 from truerisk.report.table_page import draw_table_audit_page
 from truerisk.report.validation_page import draw_validation_page
@@ -50,6 +50,9 @@ def build_page(record: Any) -> Page:
         if isinstance(record, cls):
             return page_function(record)
     is_estimate = isinstance(record, RiskEstimate)
+    figures = draw_figures(record)
+    if is_estimate:
+        figures += drop_none(draw_error_tail(record))
     blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
     fact_texts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
     if is_experiment_report(record):
@@ -62,7 +65,7 @@ def build_page(record: Any) -> Page:
         "facts": fact_texts,
         "findings": record.findings if isinstance(record, RiskEstimate | RiskCurve) else (),
         "conclusion": [] if "\n" in text else [escape_and_truncate(text, 4000)],
-        "sections": [Section("numbers", "Numbers", "", draw_figures(record))],
+        "sections": [Section("numbers", "Numbers", "", figures)],
         "blocks": [
             (
                 FigureTable.from_rows(block.head, block.rows),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
+from truerisk.core.errors import Refusal
 from truerisk.core.formats import escape_and_truncate, format_number, format_risk
 from truerisk.diagnostics.permutations import PermutationTest
 from truerisk.estimation.bayesian_error import RulePosterior
@@ -211,6 +213,54 @@ def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
     error_rates = np.linspace(lowest_rate, highest_rate, N_DENSITY_POINTS).clip(1e-12, 1 - 1e-12)
     density = posterior.pdf(error_rates)
     return _draw_density(error_rates, density, posterior.mean, posterior.upper(BOUND_LEVEL))
+
+
+def draw_error_tail(estimate: RiskEstimate) -> Figure | None:
+    """Draw the probability that the true error exceeds a number, 1 − cdf, with Wallman's measures.
+
+    The result is None if the errors of the estimate have no posterior.
+    """
+    try:
+        posterior = ErrorPosterior.of_estimate(estimate)
+    except Refusal:
+        return None
+    lowest_rate, highest_rate = (
+        posterior.quantile(TAIL_PROBABILITY),
+        posterior.quantile(1 - TAIL_PROBABILITY),
+    )
+    error_rates = np.linspace(lowest_rate, highest_rate, N_DENSITY_POINTS)
+    measures = posterior.measures(BOUND_LEVEL)
+    first_quartile, median, third_quartile = (posterior.quantile(p) for p in (0.25, 0.5, 0.75))
+    bound_name = f"{100 * BOUND_LEVEL:g} % upper bound (ub)"
+    marks = {
+        "quartiles and median": (first_quartile, median, third_quartile),
+        bound_name: (measures.ub,),
+    }
+    figure = draw_line_series(
+        "How likely the true error is larger",
+        ("true error", "probability, 1 − cdf"),
+        LineSeries("", error_rates, posterior.mass_above(error_rates), "C0-"),
+        *(
+            LineSeries(name, np.array(values), posterior.mass_above(np.array(values)), style)
+            for (name, values), style in zip(marks.items(), ("C0o", "C1s"), strict=True)
+        ),
+        limits=(0.0, 1.0),
+    )
+    rows = [
+        ["errors", f"{posterior.errors:.15g} of {posterior.n:.15g} tested rows"],
+        [bound_name, format_risk(measures.ub)],
+        ["P(error > ½), worse than guessing (50 %)", format_number(measures.above_half)],
+        ["median", format_risk(median)],
+        ["quartiles", f"{format_risk(first_quartile)} and {format_risk(third_quartile)}"],
+        ["E[error²] (q2)", format_risk(measures.q2)],
+    ]
+    return replace(
+        figure,
+        name="posterior",
+        caption=f"Beta posterior of a flat prior: {', '.join(map(': '.join, rows))}. It is of "
+        f"{posterior.of}.",
+        table=FigureTable.from_rows(("", "value"), rows),
+    )
 
 
 def draw_rule_posterior(rule_posterior: RulePosterior) -> Figure | None:
