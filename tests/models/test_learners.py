@@ -33,7 +33,7 @@ def problem(task: str, n: int) -> tuple[np.ndarray, np.ndarray]:
 def test_names_of_learners_and_their_tasks() -> None:
     """The table of words as it stands; a word of one task only is not offered for the other."""
     both = {"knn", "svm", "tree", "forest", "boosting", "xgboost", "lightgbm", "catboost"}
-    assert set(names("classification")) == both | {"lda", "logistic"}
+    assert set(names("classification")) == both | {"lda", "logistic", "logistic-path"}
     assert set(names("regression")) == both | {"ridge", "lasso"}
     assert names("survival") == ["cox", "cox-lasso", "survival-forest"]
     assert default_words("survival") == ("cox", "survival-forest")

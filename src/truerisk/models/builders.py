@@ -184,6 +184,15 @@ def _build_cox(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     return model, {"alpha": [0.1, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0]}
 
 
+def _build_logistic_path(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
+    from truerisk.models.logistic_path import LogisticPath
+
+    # A place on the path is a share of the largest penalty, which depends on the training rows. All
+    # places of a training set share one path.
+    model = LogisticPath(n_lambdas=10, least_ratio=1e-2, at=9)
+    return model, {"at": list(range(10))}
+
+
 def _build_cox_lasso(task: TaskName, data_size: DataSize) -> tuple[Any, Grid]:
     package = import_or_raise("cox-lasso", "sksurv.linear_model", "survival")
     # The first penalty of the path leaves a single feature, so that it depends on the rows.
@@ -364,6 +373,7 @@ lasso = Learner(_REGRESSION, scale=True, build=_build_lasso)
 svm = Learner(_CLASSIFICATION_AND_REGRESSION, scale=True, build=_build_svm)
 tree = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_build_tree)
 forest = Learner(_CLASSIFICATION_AND_REGRESSION, scale=False, build=_build_forest)
+logistic_path = Learner(("classification",), scale=True, build=_build_logistic_path)
 cox = Learner(_SURVIVAL, scale=True, build=_build_cox)
 cox_lasso = Learner(_SURVIVAL, scale=True, build=_build_cox_lasso)
 survival_forest = Learner(_SURVIVAL, scale=False, build=_build_survival_forest)

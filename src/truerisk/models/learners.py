@@ -18,6 +18,7 @@ registry = Registry(
     knn  builders:knn  k nearest neighbours; k is tuned
     lda  builders:lda  linear discriminant; shrinkage is tuned
     logistic  builders:logistic  logistic regression, ridge penalty; C is tuned
+    logistic-path  builders:logistic_path  logistic regression, lasso path; its end is tuned
     ridge  builders:ridge  linear regression, ridge penalty; alpha is tuned
     lasso  builders:lasso  linear regression, lasso penalty; alpha is tuned
     svm  builders:svm  support vectors, Gaussian kernel; C and gamma are tuned
