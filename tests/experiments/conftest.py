@@ -18,6 +18,7 @@ REPLICATES = {  # of seed 0; not here are those that need files or take minutes
     "wallman-bias": 4,
     "wallman-choices": 3,
     "wallman-genes": 3,
+    "wallman-no-free-lunch": 3,
     "kearns-figure-1": 4,
     "kearns-figure-2": 4,
     "kearns-figure-3": 4,

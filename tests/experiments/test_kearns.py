@@ -7,14 +7,17 @@ from tests.support.data import NINE
 from truerisk.datasets import KearnsProblem
 from truerisk.experiments.experiment import replicate_rng
 from truerisk.experiments.kearns import (
+    NOISE,
     RELATIVE_KS,
     Trial,
     _risks_beyond_target,
     draw_kearns_trial,
+    kearns_figure_1,
 )
 from truerisk.experiments.kearns_figure_3 import (
     LOO,
     LOO_LARGEST_K,
+    MANY_INTERVALS,
     ORACLE,
     RULE_NAMES,
     S,
@@ -114,6 +117,20 @@ def test_kearns_risks_beyond_the_target_are_those_of_a_trial():
     assert _risks_beyond_target(20, 80, 0.3, 5, 2) == pytest.approx(np.array(by_name))
 
 
+def test_kearns_plug_in_and_signs_are_those_of_a_trial():
+    """S without shrinkage, also with 5n/8 intervals; the signs of the changes at every k."""
+    drawn, draws = draw_kearns_trial(NOISE, 100, 3, 1), kearns_figure_1.replicate(3, 1)
+    assert draws["signs"].tolist() == [
+        (drawn.prediction_changes > 0).sum(), (drawn.prediction_changes < 0).sum(),
+    ]  # fmt: skip
+    sizes, ones = drawn.interval_counts
+    plug_in = 2 * (ones / sizes * (1 - ones / sizes) * drawn.prediction_changes).mean(axis=1)
+    assert draws["S, n0 = 0"] == pytest.approx(plug_in)
+    few = Trial.draw(PROBLEM, 40, [25], replicate_rng("kearns plug-in 40", 3, 1))
+    left = few.conditional_risk - few.empirical_error - few.penalty(0)
+    assert draws["unexplained"][0] == pytest.approx(left[0])
+
+
 def test_kearns_choices_are_the_least_of_their_curves():
     draw = kearns_figure_3.replicate(0, 0)
     drawn = draw_kearns_trial(0.2, 100, 0, 0)
@@ -124,6 +141,9 @@ def test_kearns_choices_are_the_least_of_their_curves():
     assert k[S] == drawn.criterion().argmin() + 1
     np.testing.assert_allclose(draw["true"][1, 1], drawn.true_risk[k.astype(int) - 1])
     assert draw["estimate"][1, 1, LOO] == pytest.approx(loo.min())
+    many = draw_kearns_trial(0.3, 500, 0, 0, MANY_INTERVALS)
+    by_loo = many.true_risk[many.leave_one_out_error.argmin()]
+    assert (len(many.ks), draw["true, d = 100"][2, LOO]) == (200, by_loo)
     assert (draw["true"] >= draw["true"][..., [ORACLE]]).all()
 
 

@@ -15,6 +15,7 @@ from truerisk.experiments.double_cv import (
 )
 from truerisk.experiments.experiment import Sample, replicate_rng
 from truerisk.experiments.wallman_comparison import MEASURES, WALLMAN_CASES
+from truerisk.experiments.wallman_no_free_lunch import wallman_no_free_lunch
 from truerisk.extend import Streams
 from truerisk.models import FisherClassifier, ParzenClassifier
 
@@ -160,3 +161,13 @@ def test_wallman_figure_5_marks_the_documents_winner_over_its_bar(findings):
         ]
         assert (won.y > bars).all()
         assert (panel.names, panel.limits) == (MEASURES, (0, 100))
+
+
+def test_no_free_lunch_enumerates_all_targets():
+    """Each learner sees each labelling of its three points with all eight of the other three."""
+    errors = wallman_no_free_lunch.replicate(0, 0)["errors"]
+    assert errors.shape == (6, 64)
+    for of_learner in errors:
+        counts = np.bincount(np.round(3 * of_learner).astype(int))
+        assert counts.tolist() == [8, 24, 24, 8]
+    assert len(np.unique(errors, axis=0)) > 3

@@ -161,7 +161,14 @@ def test_shades_mark_the_least_of_a_column():
     figure = figure_of(*series, kind="shades", names=("n = 28", "n = 50"))
     assert [(m.xs[0], m.ys[0]) for m in marks_of(figure, "frame")] == [(0, 0), (1, 0), (0, 1)]
     written = marks_of(figure, "inscription")
-    assert [m.label for m in written if "bold" in m.css_class] == ["0.050", "0.200", "0.050"]
+    assert {m.css_class.split()[-1] for m in written} == {"on-light", "on-dark"}
+    marked = figure_of(
+        *series, kind="shades", names=("n = 28", "n = 50"), marked=("  ", "+−", " +")
+    )
+    looks = [(m.label, m.css_class.split()[1]) for m in marks_of(marked, "inscription")]
+    assert [one for one in looks if one[1] in ("bold", "italic")] == [
+        ("0.050", "bold"), ("–", "italic"), ("0.300", "bold"),
+    ]  # fmt: skip
     assert [m.label for m in written if m.label == "–"] == ["–"]
     shades = [mark.css_class for mark in marks_of(figure, "cell")]
     assert shades == ["h0", "h0", "h0", "h0", "h8", "h8"]
@@ -191,7 +198,7 @@ def test_report_is_drawn_with_matplotlib():
     report = report_of(
         Panel("one", "x", "y", lines),
         Panel("two", "x", "y", (Series("", *POINTS),), "counts"),
-        Panel("three", "", "y", shades, "shades", ("p", "q")),
+        Panel("three", "", "y", shades, "shades", ("p", "q"), marked=("++", "− ")),
         Panel("four", "x", "y", (Series("", np.arange(500), np.arange(500), "C0."),)),
     )
     panels = report.plot()

@@ -9,7 +9,8 @@ figures.py      a report of rows, tables and figures, as text, JSON, PNG and SVG
 The registry below lists all experiments, each with its name and a sentence. Their files are:
 
 Daudin and Mary-Huard   kearns.py, kearns_figure_3.py, colon_table_1.py
-Wallman                 double_cv.py, wallman_comparison.py, wallman_bias.py, wallman_genes.py
+Wallman                 double_cv.py, wallman_comparison.py, wallman_bias.py, wallman_genes.py,
+                        wallman_no_free_lunch.py
 Huttunen and Tohka      bee_figures.py, bee_real.py, bee_tables.py; their parts: bee_choosing.py,
                         the choices of all methods by number of training rows, and their errors
 INSA lecture            insa.py, insa_optimism.py, insa_ozone.py
@@ -51,6 +52,8 @@ registry = Registry(
         the same bias for neighbours, genes, components and the classifier, side by side
     wallman-genes  wallman_genes:wallman_genes
         genes chosen on all rows or in each fold: four errors, with a slider on the page
+    wallman-no-free-lunch  wallman_no_free_lunch:wallman_no_free_lunch
+        all targets on six points: every learner errs equally often, even random guessing
     kearns-figure-1  kearns:kearns_figure_1
         empirical, conditional and true risk of k intervals; the bias and its estimate
     kearns-figure-2  kearns:kearns_figure_2  empirical risk and swapping criterion of k intervals

@@ -38,7 +38,18 @@ from truerisk.experiments.figures import (
 from truerisk.experiments.statements import Claim, Quantity, Statement
 from truerisk.extend import Data, Family, Method, Streams
 from truerisk.losses import Squared
-from truerisk.methods import AIC, BIC, GCV, AICc, Apparent, Bootstrap, Cp, KFold, LeaveOneOut
+from truerisk.methods import (
+    AIC,
+    BIC,
+    GCV,
+    AICc,
+    Apparent,
+    Bootstrap,
+    Cp,
+    Holdout,
+    KFold,
+    LeaveOneOut,
+)
 
 # The true curve is a sum of orthonormal polynomials on 11 equidistant points. The keys are their
 # degrees. The values are their shares of a variance of 1. A minus sign means a negative
@@ -224,8 +235,12 @@ def insa_polynomial(draws: Draws) -> FindingParts:
         {"degree by AIC − by BIC": degrees_by_criterion["AIC"] - degrees_by_criterion["BIC"]},
     )
 
-    # The panels show the first data set with the polynomials whose R² the lecture prints.
-    x, y, fine_grid = np.linspace(-1, 1, POINTS), draws["y"][0], np.linspace(-1, 1, 201)
+    # The panels show the data set whose R² are nearest to those that the lecture prints, among
+    # those in which Cp selects the lecture's degree, if there are any.
+    differences = [r2[:, degree - 1] - printed for degree, (printed, _) in PRINTED_R2.items()]
+    is_other_degree = 100.0 * (cp_degrees != CHOSEN_DEGREE)
+    shown = int((np.square(differences).sum(axis=0) + is_other_degree).argmin())
+    x, y, fine_grid = np.linspace(-1, 1, POINTS), draws["y"][shown], np.linspace(-1, 1, 201)
     points, true_line = (
         Series("", x, y, "ko"),
         Series("truth", fine_grid, true_curve(fine_grid), "k:"),
@@ -235,7 +250,7 @@ def insa_polynomial(draws: Draws) -> FindingParts:
         fitted_line = Series(
             "fitted", fine_grid, np.polynomial.Polynomial.fit(x, y, degree)(fine_grid), "C0-"
         )
-        title = f"degree {degree}: R² = {r2[0, degree - 1]:.3f}"
+        title = f"degree {degree}: R² = {r2[shown, degree - 1]:.3f}"
         fitted_panels.append(Panel(title, "x", "y", (points, fitted_line, true_line)))
     yield PanelGroup("insa-polynomial-fitted", tuple(fitted_panels))
     mean_r2_line = mean_line("mean R²", np.arange(1, INTERPOLATING_DEGREE + 1), r2, "ko-")
@@ -243,7 +258,7 @@ def insa_polynomial(draws: Draws) -> FindingParts:
     cp_lines = (
         mean_line("Cp", DEGREES, cp_values, "C0o-"),
         mean_line("risk, fresh labels", DEGREES, draws["risk"], "k-"),
-        Series("Cp, first data set", DEGREES, cp_values[0], "C0:"),
+        Series("Cp, the data set shown", DEGREES, cp_values[shown], "C0:"),
     )
     yield Panel("Mallows' Cp", "degree", "squared risk", cp_lines)
 
@@ -398,7 +413,13 @@ ROW_COUNTS = N_TRAIN, N_FRESH = 40, 2000
 COLUMN_COUNTS = N_FEATURES, N_INFORMATIVE = 15, 2
 # The class means of two features differ by this number; the other features are noise.
 MEAN_DIFFERENCE = 1.2
-METHODS_BY_K = {"K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10), "K = n": LeaveOneOut()}
+HOLD_OUT = "hold-out"
+METHODS_BY_K = {HOLD_OUT: Holdout(), "K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10)}
+METHODS_BY_K["K = n"] = LeaveOneOut()
+# The linear discriminant is also fitted to so many rows, for estimates with a growing sample.
+GROWING_SIZES = (40, 160, 640, 2560)
+# Estimates of large samples count as equivalent if their means differ by less than this.
+EQUIVALENCE_TOLERANCE = 0.005
 DISCRIMINANT, TREE = LEARNERS = ("linear discriminant", "tree of one split")
 
 
@@ -425,7 +446,15 @@ def _replicate_folds(seed: int, replicate_number: int) -> Draws:
             [sample.risks(method, family, replicate_number) for method in METHODS_BY_K.values()]
         )
         draws[f"true, {name}"] = sample.errors(family)[0, 0]
-    return draws
+    family, growing = _families()[DISCRIMINANT], []
+    for n in GROWING_SIZES:
+        rng = replicate_rng(f"insa folds {n}", seed, replicate_number)
+        sample = Sample.draw_alternating((n, N_FRESH), COLUMN_COUNTS, MEAN_DIFFERENCE, rng)
+        estimates = [
+            sample.risks(method, family, replicate_number)[0] for method in METHODS_BY_K.values()
+        ]
+        growing.append(np.array(estimates) - sample.errors(family)[0, 0])
+    return {**draws, "growing": np.array(growing)}
 
 
 @experiment(_replicate_folds, replicates=1000, quick=50)
@@ -437,8 +466,8 @@ def insa_folds(draws: Draws) -> FindingParts:
 
     neither document names a learner or prints a number; both of these are ours.
 
-    folds keep the shares of the classes. Bias is the error less the true error of the rule of all
-    rows, the squared error is that for the mean true error.
+    folds and the hold-out, a third of the rows, keep the shares of the classes. Bias is the error
+    less the true error of the rule of all rows, the squared error is that for the mean true error.
     """
     recommendation = "K = 10 is recommended: its squared error is smaller than that of K = 2"
     for name in LEARNERS:
@@ -490,11 +519,20 @@ def insa_folds(draws: Draws) -> FindingParts:
                 f"{name}: {text}", {f"{k} − true error": values_by_measure["bias"][k]}
             )
         bias_difference = Quantity.from_bias_difference(
-            "|bias of K = n| − |bias of K = 2|", bias[:, [-1, 0]]
+            "|bias of K = n| − |bias of K = 2|", bias[:, [-1, 1]]
         )
         yield Statement.from_quantities(
             f"{name}: leave-one-out has a low bias: a smaller one than K = 2", bias_difference
         )
+        for text, label in (
+            ("taking only 2/3 of the data to train may lead to bad performances", "bias"),
+            ("hold-out has a high variance if the validation set is small", "variance"),
+        ):
+            of_measure = values_by_measure[label]
+            yield Statement.from_quantities(
+                f"{name}: {text}",
+                {f"{label} of hold-out − of K = 10": of_measure[HOLD_OUT] - of_measure["K = 10"]},
+            )
         for text, label, k in (
             ("leave-one-out has a high variance: a higher one than K = 10", "variance", "K = n"),
             (recommendation, "squared error", "K = 2"),
@@ -505,3 +543,50 @@ def insa_folds(draws: Draws) -> FindingParts:
                 - values_by_measure[label]["K = 10"]
             }
             yield Statement.from_quantities(f"{name}: {text}", difference, digits=5)
+
+    differences, places = draws["growing"], {name: i for i, name in enumerate(METHODS_BY_K)}
+    label, largest = f"{DISCRIMINANT}, n = {GROWING_SIZES[-1]}", differences[:, -1]
+    yield Statement.from_quantities(
+        f"all estimators are asymptotically equivalent: their means are, {label}",
+        {
+            f"{name} − K = n": largest[:, i] - largest[:, -1]
+            for name, i in places.items()
+            if name != "K = n"
+        },
+        claim=Claim("near", 0.0, EQUIVALENCE_TOLERANCE),
+    )
+    yield Statement.from_quantities(
+        f"all estimators are asymptotically equivalent: hold-out is as precise as K = 10, {label}",
+        Quantity.from_statistic(
+            "its squared error / that of K = 10",
+            _squared_error_ratio,
+            largest[:, [places[HOLD_OUT], places["K = 10"]]],
+            Claim("near", 1.0, 0.1),
+            digits=2,
+        ),
+        remark="hold-out tests a third of the rows once, ten folds test all of them",
+    )
+    yield MeansGrid.from_values(
+        f"{DISCRIMINANT}: estimate − true error, by rows",
+        (f"n = {n}" for n in GROWING_SIZES),
+        {name: differences[..., i].T for name, i in places.items()},
+    )
+    lines = (
+        Series(name, np.arange(1.0, len(GROWING_SIZES) + 1), np.sqrt(mean_squares), style)
+        for (name, i), style in zip(
+            places.items(), ("C2v-.", "C1s--", "C4^-", "C0o-", "k^:"), strict=True
+        )
+        for mean_squares in [(differences[..., i] ** 2).mean(axis=0)]
+    )
+    yield Panel(
+        f"{DISCRIMINANT}: root of the mean squared difference from the true error",
+        "rows",
+        "off the true error",
+        tuple(lines),
+        names=tuple(map(str, GROWING_SIZES)),
+    )
+
+
+def _squared_error_ratio(differences: np.ndarray) -> float:
+    first_mean, second_mean = (differences**2).mean(axis=0)
+    return float(first_mean / second_mean)

@@ -6,6 +6,7 @@ twice the log-likelihood. The excess risk is estimation error plus approximation
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -18,10 +19,18 @@ from truerisk.experiments.experiment import (
     predict_plan,
     replicate_rng,
 )
-from truerisk.experiments.figures import FindingParts, Panel, PaperTable, Series, mean_line
+from truerisk.experiments.figures import (
+    FindingParts,
+    MeansGrid,
+    Panel,
+    PaperTable,
+    Series,
+    mean_line,
+    mean_lines,
+)
 from truerisk.experiments.insa import polynomial_family, regression_data
 from truerisk.experiments.statements import Claim, Quantity, Statement
-from truerisk.extend import Streams
+from truerisk.extend import Family, Streams
 from truerisk.losses import Absolute, Loss, Squared
 from truerisk.methods import AIC, AICc
 
@@ -190,6 +199,11 @@ APPROXIMATION_ERRORS = (
 BAYES_RISK = NOISE_DEVIATION**2
 SHOWN_DEGREES = DEGREES[:LARGEST_DECOMPOSED_DEGREE]
 REPORTED_DEGREES = (1, 2, 3, 4, 5, 8)
+# Ridge regression on powers of x up to this degree, with few rows and these penalties.
+RIDGE_DEGREE, N_RIDGE = 8, 20
+PENALTIES = (0.0, 0.001, 0.01, 0.1, 1.0, 10.0)
+# The penalty whose squared bias and variance have the smallest sum.
+BEST_PENALTY_INDEX = PENALTIES.index(0.01)
 # Labels of many rows at the same x. They are quantiles of the exponential distribution.
 SKEWED_LABELS = -np.log1p(-(np.arange(4000) + 0.5) / 4000)
 # The candidates for the best constant prediction are this far apart.
@@ -221,7 +235,44 @@ def _replicate_decomposition(seed: int, replicate_number: int) -> Draws:
         excess_risks[size_index] = (
             predictions - true_function(QUADRATURE_NODES)
         ) ** 2 @ QUADRATURE_WEIGHTS
-    return {"estimation": estimation_errors, "excess": excess_risks}
+    return {
+        "estimation": estimation_errors,
+        "excess": excess_risks,
+        "ridge": _bias_and_variance_of_ridge(seed, replicate_number),
+    }
+
+
+@lru_cache(maxsize=1)
+def _ridge_family() -> Family:
+    from sklearn.linear_model import Ridge
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import PolynomialFeatures
+
+    model = make_pipeline(PolynomialFeatures(RIDGE_DEGREE, include_bias=False), Ridge())
+    return Family.from_grid(model, {"ridge__alpha": PENALTIES})
+
+
+def _bias_and_variance_of_ridge(seed: int, replicate_number: int) -> np.ndarray:
+    """Return squared bias and variance by penalty, and the excess risk, given the x of the rows.
+
+    Fitted values are linear in the labels. So the fit to labels without noise is the mean of all
+    fits at the same x, and the fit to noise alone is the deviation from this mean.
+    """
+    rng = replicate_rng("insa ridge", seed, replicate_number)
+    x = _draw_in_cells(N_RIDGE, rng)
+    labels = true_function(x), NOISE_DEVIATION * rng.standard_normal(N_RIDGE)
+    mean_fit, deviation = (
+        Sample(
+            regression_data(np.append(x, QUADRATURE_NODES), np.append(y, 0 * QUADRATURE_NODES)),
+            N_RIDGE,
+            Squared(),
+        )
+        .answers(_ridge_family())
+        .values
+        for y in labels
+    )
+    bias = mean_fit - true_function(QUADRATURE_NODES)
+    return np.stack([bias, deviation, bias + deviation]) ** 2 @ QUADRATURE_WEIGHTS
 
 
 @experiment(_replicate_decomposition, replicates=500, quick=50, unit="training sets")
@@ -308,6 +359,23 @@ def insa_decomposition(draws: Draws) -> FindingParts:
         },
     )
 
+    bias, variance, excess = draws["ridge"].swapaxes(0, 1)
+    rows = {"squared bias": bias, "variance": variance, "excess risk": excess}
+    yield MeansGrid.from_values(
+        f"ridge regression, degree {RIDGE_DEGREE}, {N_RIDGE} rows",
+        (f"λ = {penalty:g}" for penalty in PENALTIES),
+        {name: values.T for name, values in rows.items()},
+    )
+    yield Statement.from_quantities(
+        "it is sometimes preferable to accept a bias to reduce the variance: ridge regression",
+        {
+            f"squared bias, λ = {PENALTIES[-1]:g} − λ = 0": bias[:, -1] - bias[:, 0],
+            f"variance, λ = 0 − λ = {PENALTIES[-1]:g}": variance[:, 0] - variance[:, -1],
+            f"excess risk, λ = 0 − λ = {PENALTIES[BEST_PENALTY_INDEX]:g}": excess[:, 0]
+            - excess[:, BEST_PENALTY_INDEX],
+        },
+    )
+
     error_lines = (
         Series("approximation error", SHOWN_DEGREES, approximation_errors, "C0o-"),
         mean_line("estimation error", SHOWN_DEGREES, estimation_errors_at_n, "C3o-"),
@@ -324,6 +392,14 @@ def insa_decomposition(draws: Draws) -> FindingParts:
         approximation_line = np.full(len(training_sizes), approximation_errors[degree - 1])
         size_lines.append(Series("", training_sizes, approximation_line, f"C{colour}:"))
     yield Panel("dotted: approximation error", "training rows", "excess risk", tuple(size_lines))
+    positions = np.arange(1.0, len(PENALTIES) + 1)
+    yield Panel(
+        f"ridge regression, degree {RIDGE_DEGREE}, {N_RIDGE} rows",
+        "penalty λ",
+        "excess risk",
+        mean_lines(positions, rows, ("C0o-", "C3o-", "k-")),
+        names=tuple(f"{penalty:g}" for penalty in PENALTIES),
+    )
 
 
 def _best_constant(loss: Loss) -> float:

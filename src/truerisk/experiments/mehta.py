@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr
 
 from truerisk import RocCurve
 from truerisk.datasets import load, make_simple
@@ -316,19 +317,39 @@ def mehta_rules(draws: Draws) -> FindingParts:
         Quantity.mean(rate_label, true_positive_rate[:, rare_beta_index], Claim("above", 0.5)),
     )
 
+    positions, fine_positions = np.arange(1.0, len(BETAS) + 1), np.linspace(1, len(BETAS), 121)
+    exact_rates = _exact_rates(np.exp(np.interp(fine_positions, positions, np.log(BETAS))))
+    _, hit_rates, true_negative_rates, _ = _exact_rates(np.geomspace(1e-7, 1 - 1e-7, 201))
     curve_lines = (
         Series(
-            "thresholds", true_positive_rate.mean(axis=0), true_negative_rate.mean(axis=0), "ko-"
+            "thresholds β", true_positive_rate.mean(axis=0), true_negative_rate.mean(axis=0), "ko"
         ),
+        Series("every threshold", hit_rates, true_negative_rates, "k-"),
         Series("no discrimination", np.array([0.0, 1.0]), np.array([1.0, 0.0]), "k:"),
     )
     yield Panel("as the document draws it", "true positive rate", "true negative rate", curve_lines)
-    threshold_positions, names = (
-        np.arange(1.0, len(BETAS) + 1),
-        tuple(f"{beta:g}" for beta in BETAS),
+    # Points are means over the data sets, lines are exact.
+    points = (
+        Series(name, positions, rates.mean(axis=0), style)
+        for (name, rates), style in zip(
+            values_by_rate.items(), ("ko", "C0o", "C1s", "C2^"), strict=True
+        )
     )
-    rate_lines = mean_lines(threshold_positions, values_by_rate, ("ko-", "C0o-", "C1s--", "C2^:"))
-    yield Panel(f"{RARE:.0%} positive", "threshold β", "rate", rate_lines, names=names)
+    lines = (
+        Series("", fine_positions, rates, style)
+        for rates, style in zip(exact_rates, ("k-", "C0-", "C1--", "C2:"), strict=True)
+    )
+    names = tuple(f"{beta:g}" for beta in BETAS)
+    yield Panel(f"{RARE:.0%} positive", "threshold β", "rate", (*lines, *points), names=names)
+
+
+def _exact_rates(betas: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return risk, true positive rate, true negative rate and precision at the thresholds."""
+    log_odds = np.log(betas / (1 - betas)) - np.log(RARE / (1 - RARE))
+    z = log_odds / MEAN_DIFFERENCE + MEAN_DIFFERENCE / 2
+    hit_rate, alarm_rate = ndtr(MEAN_DIFFERENCE - z), ndtr(-z)
+    hits, alarms = RARE * hit_rate, (1 - RARE) * alarm_rate
+    return RARE - hits + alarms, hit_rate, 1 - alarm_rate, hits / (hits + alarms)
 
 
 # ---------------------------------------------------------------- ROC curves of spam

@@ -78,8 +78,15 @@
   for (const steps of document.querySelectorAll(".steps")) {
     const [slider, said] = [steps.querySelector("input"), steps.querySelectorAll("li")];
     const points = steps.closest("figure").querySelectorAll(".drawing .point"); // line after line
+    const alike = [...document.querySelectorAll(".steps input")].filter((one) => one.max === slider.max);
     const show = () => {
       const now = Number(slider.value);
+      for (const one of alike) { // figures with as many steps move together
+        if (one.value !== slider.value) {
+          one.value = slider.value;
+          one.dispatchEvent(new Event("input"));
+        }
+      }
       said.forEach((one, i) => { one.hidden = i !== now; });
       points.forEach((one, i) => { one.classList.toggle("at", i % said.length === now); });
       slider.setAttribute("aria-valuetext", said[now].textContent);

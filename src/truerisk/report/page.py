@@ -141,7 +141,15 @@ def picture(result: Any) -> str:
     figures_and_svgs = [
         (figure, figure.drawing.svg(_drawing_name(figure.drawing))) for figure in figures
     ]
-    text: str = load_template("picture.html").render(style=Markup(style), drawn=figures_and_svgs)
+    # A picture has no other captions, but bands and marks in cells mean nothing without a sentence.
+    captions = dict.fromkeys(
+        figure.caption
+        for figure in figures
+        if is_experiment_report(result) and figure.caption.endswith(".")
+    )
+    text: str = load_template("picture.html").render(
+        style=Markup(style), drawn=figures_and_svgs, captions=captions
+    )
     return escape_for_xml(text)
 
 

@@ -63,6 +63,9 @@ class LinesPanel:
     names: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
     steps: tuple[str, ...] = ()
+    log: bool = False
+    marked: tuple[str, ...] = ()
+    marks_text: str = ""
 
 
 def is_experiment_report(result: Any) -> bool:
@@ -110,7 +113,7 @@ def _draw_panel(panel: Panel, name: str, title: str) -> Figure:
     rows = [row for data_series in labelled_series for row in _point_rows(panel, data_series)]
     header = ("", panel.x_label or "rank", panel.y_label, "± standard error")
     table = FigureTable.from_rows(header, rows)
-    caption = BANDS_CAPTION if has_errors else axes_text
+    caption = BANDS_CAPTION if has_errors else panel.marks_text or axes_text
     return Figure(name, drawing.title, drawing, caption, table, keys, steps=panel.steps)
 
 
@@ -188,7 +191,8 @@ def _draw_lines_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
     band_ends = np.concatenate(
         [band_end for data_series in panel.series for band_end in _error_band_ends(data_series)]
     )
-    y = _make_scale(band_ends, BOTTOM_EDGE, TOP_EDGE)
+    band_ends = band_ends[band_ends > 0] if panel.log else band_ends
+    y = _make_scale(band_ends, BOTTOM_EDGE, TOP_EDGE, log=panel.log)
     if panel.limits is not None:
         y = PixelScale(*panel.limits, BOTTOM_EDGE, TOP_EDGE)
     # The x axis shows the names of all categories, even of categories without a point.
@@ -395,12 +399,16 @@ def _draw_heat_map_panel(panel: Panel) -> tuple[Drawing, tuple[LegendKey, ...]]:
         for j, value in enumerate(data_series.y.tolist()):
             shade, cell_text = round(N_SHADES * excesses[i, j]), format_number(value, 3)
             is_column_minimum = cell_text == format_number(column_minima[j], 3)
+            mark = panel.marked[i][j] if panel.marked else ""
+            css_class = f"tick {CSS_CLASS_BY_CELL_MARK.get(mark, '')}".rstrip()
             drawing.cell(j, i, shade, f"{data_series.label}, {panel.names[j]}: {cell_text}")
-            drawing.cell_text(j, i, shade, cell_text, "tick bold" if is_column_minimum else "tick")
+            drawing.cell_text(j, i, shade, cell_text, css_class)
             if is_column_minimum:
                 drawing.frame(j, i)
     return drawing, SHADE_KEYS
 
+
+CSS_CLASS_BY_CELL_MARK = {"+": "bold", "−": "italic"}
 
 EXCESS_OF_DARKEST_SHADE = 0.5
 SHADE_KEYS = (

@@ -150,6 +150,7 @@ def _draw_mark(ax: Any, mark: Mark, style: dict[str, Any]) -> None:
             text_colour = "white" if "on-dark" in mark.css_class else "black"
             mark_options = {"ha": "center", "va": "center", "fontsize": "small"}
             mark_options["fontweight"] = "bold" if "bold" in mark.css_class else "normal"
+            mark_options["fontstyle"] = "italic" if "italic" in mark.css_class else "normal"
             ax.text(x0, y0, mark.label, color=text_colour, **mark_options)
         case "box":
             low, first_quartile, median, third_quartile, high = mark.xs
@@ -183,6 +184,7 @@ def _set_axes(ax: Any, drawing: Drawing) -> None:
     """Set the limits, ticks and labels of both axes as in the drawing."""
     x, y = drawing.x, drawing.y
     ax.set(xscale="log" if x.log else "linear", xlim=(x.low, x.high))
+    ax.set_yscale("log" if y.log else "linear")
     ax.set_ylim(*((y.low, y.high) if y.start > y.end else (y.high, y.low)))
     for matplotlib_axis, drawing_axis in ((ax.xaxis, drawing.bottom), (ax.yaxis, drawing.left)):
         if drawing_axis is not None:
