@@ -1,5 +1,6 @@
-"""The page on outcomes in time is run by `make test-partners`, which installs scikit-survival."""
+"""The pages on other packages are run by `make test-partners`, which installs these packages."""
 
 from importlib.util import find_spec
 
-collect_ignore = [] if find_spec("sksurv") else ["survival.md"]
+PACKAGES = {"survival.md": "sksurv", "skrub.md": "skrub"}
+collect_ignore = [page for page, package in PACKAGES.items() if not find_spec(package)]

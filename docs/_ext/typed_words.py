@@ -56,6 +56,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "pipelines": ("pipeline", "ColumnTransformer"),
     "survival": ("survival", "censored", "Cox", "time to event"),
     "missing-values": ("missing values", "NaN", "imputation"),
+    "skrub": ("skrub", "DataOps", "TableVectorizer", "ParamSearch"),
     "other-estimators": ("xgboost", "lightgbm", "optuna", "imbalanced-learn", "SMOTE"),
     "questions": ("LOO variance", "which model after nested cv"),
     "studies": ("simulation study",),

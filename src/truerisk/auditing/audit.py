@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.base import clone
 
 from truerisk.auditing.correcting import AuditOptions, CorrectedRisk, correct_claim
 from truerisk.auditing.on_scores import (
@@ -37,6 +38,7 @@ from truerisk.data.data import Data, take_named_columns
 from truerisk.data.rows import n_columns
 from truerisk.estimation.problem import (
     EstimationProblem,
+    bind_environment,
     package_versions,
     problem_from_arguments,
     with_checks,
@@ -90,9 +92,10 @@ def audit(
     ----------
     search : fitted search
         GridSearchCV, RandomizedSearchCV, a halving search, LogisticRegressionCV, RidgeCV, LassoCV,
-        ElasticNetCV, OptunaSearchCV or HonestSearchCV.
+        ElasticNetCV, OptunaSearchCV, ParamSearch of skrub or HonestSearchCV.
     X : array, sparse matrix or frame, optional
-        The features that were passed to `search.fit`. Level "scores" does not need them.
+        The features that were passed to `search.fit`. Level "scores" does not need them. For a
+        ParamSearch of skrub: the environment that was passed to its `fit`, without y.
     y : array or column, optional
         The target that was passed to `search.fit`.
     level : {"scores", "bbc", "pairs", "nested"}, default="pairs"
@@ -194,7 +197,7 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
             f"{mention('outer', outer)}: {mention('level', level)} has no outer splits of its own. "
             f"Use {mention('level', 'nested')}, or leave outer out."
         )
-    search = unwrap_search(search)
+    search, X, y = bind_environment(unwrap_search(search), X, y, None)
     claim = read_claim(search)
     if (X is None) != (y is None):
         raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")
@@ -245,6 +248,7 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
                 search, usable_claim, scale, problem, audit_options
             )
         findings += more_findings
+    claim = _describe_settings(claim)
     findings += score_findings(claim, scale, getattr(search, "error_score", None))
     findings = list(dict.fromkeys(findings))
     audit = _to_audit(
@@ -255,6 +259,14 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
     if problem is None:
         return audit
     return replace(audit, n_rows=problem.data.n_rows, class_counts=problem.class_counts)
+
+
+def _describe_settings(claim: Claim) -> Claim:
+    """Replace the settings of a DataOp, which are numbers of choices, by what was chosen."""
+    if not hasattr(claim.estimator, "describe_params"):
+        return claim
+    settings = (clone(claim.estimator).set_params(**setting) for setting in claim.candidates)
+    return replace(claim, candidates=tuple(model.describe_params() for model in settings))
 
 
 def _take_columns(

@@ -21,10 +21,10 @@ from truerisk.core.arguments import (
     refuse_class,
     repr_on_one_line,
 )
-from truerisk.core.errors import BadArgument, BadData, UnknownName, first_line
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName, first_line
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import PIPELINE, is_a, is_from
+from truerisk.core.identity import PIPELINE, is_a, is_from, takes_environment
 from truerisk.core.registry import check_present, suggestion_for
 
 BEST_PARAMS = "best_params_"
@@ -425,9 +425,17 @@ def check_is_estimator(estimator: Any) -> None:
     """
     if isinstance(estimator, type) or not hasattr(estimator, "get_params"):
         value_text = escape_and_truncate(" ".join(repr(estimator).split()), 80)
+        example = "KNeighborsClassifier(), not its class or its name"
+        if is_a(estimator, "skrub:DataOp"):
+            example = "that of .skb.make_learner() or .skb.make_grid_search()"
         raise UnknownName(
-            f"{value_text} is not an estimator instance; give one, such as "
-            "KNeighborsClassifier(), not its class or its name."
+            f"{value_text} is not an estimator instance; give one, such as {example}."
+        )
+    if takes_environment(estimator):
+        raise Refusal(
+            f"{type(estimator).__name__} of skrub computes X and y from an environment: write "
+            "tr.HonestSearchCV(search).fit(environment), tr.estimate_risk(learner, environment) or "
+            "tr.audit(search, environment); two fitted HonestSearchCV are compared by tr.compare."
         )
     if is_a(estimator, PIPELINE) and not (
         isinstance(estimator.steps, list | tuple) and all(map(_is_named_pair, estimator.steps))

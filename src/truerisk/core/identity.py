@@ -157,3 +157,12 @@ def standard_score_name(estimator: Any) -> str | None:
         if any(has_original_methods(learner, class_path, "score") for class_path in class_paths):
             return score_name
     return None
+
+
+def takes_environment(model: Any) -> bool:
+    """Return True for a learner or search of skrub's DataOps, which is fitted on an environment.
+
+    skrub itself recognises them by this method. What the method returns takes X and y, and holds
+    the environment.
+    """
+    return hasattr(type(model), "__skrub_to_Xy_pipeline__") and not hasattr(model, "environment")

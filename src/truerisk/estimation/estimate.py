@@ -8,7 +8,12 @@ from typing import Any
 from truerisk.core.arguments import refuses_old_names
 from truerisk.core.family import Family
 from truerisk.core.progress import displays_progress
-from truerisk.estimation.problem import EstimationProblem, problem_from_arguments, with_checks
+from truerisk.estimation.problem import (
+    EstimationProblem,
+    bind_environment,
+    problem_from_arguments,
+    with_checks,
+)
 from truerisk.estimation.run import compute_risks, to_risk_curve
 from truerisk.methods.parts.averages import Averaged
 from truerisk.methods.words import as_method, name_default_method
@@ -21,7 +26,7 @@ from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
 def estimate_risk(
     model: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     cv: Any = None,
     scoring: Any = None,
@@ -45,7 +50,8 @@ def estimate_risk(
         Any scikit-learn classifier, regressor, pipeline or search. A search is tuned again in every
         training set, so its risk is that of the whole procedure.
     X : array, sparse matrix or frame
-        The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+        The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow. For a
+        learner or search of skrub's DataOps: its environment, without y.
     y : array or column
         The target of each row.
     cv : int, str, Method, splitter or iterable of (train, test), optional
@@ -125,6 +131,7 @@ def estimate_risk(
     >>> print(tr.estimate_risk(GaussianNB(), X, y, cv="5x10-fold"))
     risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0054, 0.0599] (beta-cv)
     """
+    model, X, y = bind_environment(model, X, y, scoring)
     problem = problem_from_arguments(
         Family.from_grid(model),
         X,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
@@ -17,7 +18,7 @@ from truerisk.core.progress import displays_progress, stage
 from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import reuse_connections
 from truerisk.estimation.outer_splits import OuterFold, Stability, choice_stability, outer_folds
-from truerisk.estimation.problem import EstimationProblem, with_checks
+from truerisk.estimation.problem import EstimationProblem, bind_environment, with_checks
 from truerisk.estimation.run import Computation, compute_risks, to_procedure_estimate, to_risk_curve
 from truerisk.results.finding import warn_of_findings
 from truerisk.results.results import RiskCurve, RiskEstimate, all_findings
@@ -275,6 +276,7 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         ----------
         X : array, sparse matrix or frame
             The features, as an array, a sparse matrix, or a frame of pandas, polars or pyarrow.
+            For a learner or search of skrub's DataOps: its environment, without y.
         y : array or column
             The target of each row.
         groups : array of labels or name of a column of X, optional
@@ -293,6 +295,15 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
             The fitted search.
         """
         self._delete_results()
+        estimator, X, y = bind_environment(self.estimator, X, y, self.scoring)
+        if estimator is not self.estimator:
+            bound = copy(self)
+            bound.estimator = estimator
+            fitted = bound.fit(X, y, groups=groups, time=time, block=block, **params)
+            for attribute_name, attribute_value in vars(fitted).items():
+                if attribute_name.endswith("_"):
+                    setattr(self, attribute_name, attribute_value)
+            return self
         check_parameters(self)
         fit_arguments = sort_fit_arguments(self, X, groups, params, time, block)
         try:
