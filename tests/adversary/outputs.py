@@ -43,10 +43,14 @@ OUTPUTS = (
 FULL_SIZE = 0.98  # the seconds that a result took are longer or shorter by some digits
 SECONDS = 300.0
 LIMITED = (
-    "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "
+    "import resource, sys; sys.dont_write_bytecode = True; "
+    "resource.setrlimit(resource.RLIMIT_FSIZE, ({0}, {0})); "
     "from truerisk.cli import main; main()"
 )
-"""Run the command line where files can hold so many bytes."""
+"""Run the command line where files can hold so many bytes.
+
+Python would keep modules that it compiles in files that are cut off, too.
+"""
 
 
 @dataclass(frozen=True)

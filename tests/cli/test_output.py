@@ -87,7 +87,12 @@ def command(*words, room, unbuffered=False, **options):
         text=True,
         check=False,
         timeout=120,
-        env={**os.environ, "PYTHONUNBUFFERED": "1" if unbuffered else ""},
+        # Python would keep modules that it compiles in files that are cut off, too.
+        env={
+            **os.environ,
+            "PYTHONUNBUFFERED": "1" if unbuffered else "",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (room, room)),
         **options,
     )
