@@ -19,7 +19,6 @@ from truerisk.exceptions import (
     StoreLocked,
     UnknownName,
 )
-from truerisk.external.ladder import Submission
 from truerisk.study.lock import Lock
 
 N = 210
@@ -176,11 +175,6 @@ def test_ladder_keeps_its_steps():
     assert ladder.best == told[2]
     assert [each.name for each in told] == ["base", "2", "3"]
     assert ladder.n_submissions == 3
-
-
-def test_submission_comes_back_from_its_json():
-    submission = tr.Ladder(Y, scoring="accuracy").submit(BASE, name="base")
-    assert Submission.from_json(submission.to_json()) == submission
 
 
 # ---------------- attacks and power

@@ -16,11 +16,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
-from tests.support.plans import drawn
 
 import truerisk as tr
 from truerisk.extend import BadData, Family, PlanBuilder, Refusal
-from truerisk.methods import BayesianError, ImproperBayesianError, Nested, as_method
+from truerisk.methods import BayesianError, Nested
 from truerisk.methods.bayesian.class_errors import ClassErrors
 from truerisk.plan.extras.model_facts import ModelFacts
 from truerisk.results.evaluation import RiskArrays, risk_ranks, risk_std_errors, risk_values
@@ -266,14 +265,7 @@ def test_bee_of_one_row_in_a_class_has_a_proper_posterior():
     assert 0 < tr.estimate_risk(Given(), X, ONE_ROW, cv="bee").value < 1
 
 
-@pytest.mark.parametrize("gamma", [-0.1, 1.2, (0.5, 0.6), (0.5, -0.5, 1.0)])
-def test_bee_refuses_what_are_no_shares(gamma):
-    """A share lies in [0, 1], several add up to 1."""
-    with pytest.raises(BadData, match="no shares"):
-        BayesianError(gamma=gamma)
-
-
-def test_bee_refuses_plans_with_copies_and_without_rules():
+def test_bee_refuses_plans_with_copies():
     """Rows of a bootstrap sample are not independent."""
     builder = PlanBuilder(CASE.data.n_rows)
     sample = builder.block(np.r_[0, 0, 1:39])
@@ -281,13 +273,6 @@ def test_bee_refuses_plans_with_copies_and_without_rules():
     copies = builder.build(ModelFacts(rules=np.zeros(1, np.int32)))
     with pytest.raises(Refusal, match="holds copies"):
         evaluate(BayesianError(), CASE, plan=copies)
-    with pytest.raises(BadData, match="asks for no linear rules"):
-        evaluate(BayesianError(), CASE, plan=drawn(as_method("apparent"), CASE.data))
-
-
-def test_bee_words_tell_prior_and_options():
-    assert BayesianError("improper").name == ImproperBayesianError().name == "bee-improper"
-    assert BayesianError(standardize=False).name == "bee (not standardised)"
 
 
 def test_bee_makes_standard_errors_when_they_are_read(monkeypatch):

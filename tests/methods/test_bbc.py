@@ -6,7 +6,6 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tests.support.data import normal_rows
 
 import truerisk as tr
-from truerisk.extend import Refusal
 from truerisk.intervals.bootstrapped_choice import correct_risk_by_bootstrap
 from truerisk.methods import KFold
 
@@ -36,11 +35,6 @@ def test_bbc_of_a_single_candidate_is_plain_kfold():
     found = tr.estimate_risk(model, X, Y, cv="bbc")
     plain = tr.estimate_risk(model, X, Y, cv="10-fold", interval="wald")
     assert (found.value, found.interval) == (plain.value, plain.interval)
-
-
-def test_bbc_refuses_losses_of_sets():
-    with pytest.raises(Refusal, match="single rows"):
-        tr.risk_curve(KNN, GRID, X, Y, cv="bbc", scoring="auc")
 
 
 def test_bbc_gives_settings_the_interval_that_kfold_gives_them():

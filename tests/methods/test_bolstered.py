@@ -18,9 +18,8 @@ from tests.support.plans import drawn
 
 import truerisk as tr
 from truerisk.extend import BadData, Refusal
-from truerisk.methods import Bolstered, BolsteredBySampling, Nested, as_method, bolstered
+from truerisk.methods import Bolstered, BolsteredBySampling, Nested, bolstered
 from truerisk.methods.bolstered import kernel_width
-from truerisk.testing.cases import evaluate, two_class_case
 
 RNG = np.random.default_rng(0)
 Y = np.arange(30) % 2
@@ -159,12 +158,6 @@ def test_bolstered_refuses_what_cannot_be_moved(given, error, words):
         tr.estimate_risk(**{"model": KNN, "X": X, "y": Y, "cv": BolsteredBySampling(5)} | given)
 
 
-def test_bolstered_refuses_single_rows_foreign_plans_and_too_few_points():
+def test_bolstered_refuses_a_single_row():
     with pytest.raises(Refusal, match="one training row"):
         kernel_width(X[:1])
-    case = two_class_case()
-    with pytest.raises(BadData, match="asks for no linear rules"):
-        evaluate(Bolstered(), case, plan=drawn(as_method("apparent"), case.data))
-    for points in (1, 2.5, True):
-        with pytest.raises(BadData, match="at least 2"):
-            BolsteredBySampling(points)

@@ -11,8 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.support.data import NINE, checked, normal_rows
 
 import truerisk as tr
-from truerisk.extend import BadData, Refusal
-from truerisk.methods import Complete, KFold, Nested
+from truerisk.methods import Complete, KFold
 from truerisk.plan.extras.laws import distribution_of_fit
 from truerisk.testing.toy_learners import NearestMean
 
@@ -111,33 +110,3 @@ def test_exact_out_of_bag_is_the_mean_over_all_samples(model):
     for engine in ("auto", "generic"):
         found = tr.estimate_risk(model, x, y, cv="exact-oob", engine=engine)
         assert found.losses == pytest.approx(lost / missed, abs=1e-12)
-
-
-@pytest.mark.parametrize("m", [0, -1, 1.5, True])
-def test_complete_refuses_what_is_no_size(m):
-    with pytest.raises(BadData, match="neither a number of training rows nor a share"):
-        Complete(m)
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        (
-            {"model": TREE, "X": np.eye(40), "y": np.arange(40) % 2},
-            Refusal,
-            "generic: the subsets of 36 of 40 rows are 91,390 fits.*'monte-carlo'",
-        ),
-        (
-            {"model": NearestMean(), "cv": "exact-oob"},
-            Refusal,
-            "bootstraps of 9 of 9 rows are 24,310 fits.*closed form",
-        ),
-        ({"scoring": "auc"}, Refusal, "averages losses of single rows, and loss 'auc' has none"),
-        ({"cv": Complete(9)}, BadData, "m=9 of 9 rows leaves none"),
-        ({"cv": Nested("complete")}, Refusal, "cannot be the outer method"),
-    ],
-)
-def test_complete_refuses_what_it_cannot_serve(options, error, message):
-    given = {"model": KNN, "X": X, "y": Y, "cv": "complete"} | options
-    with pytest.raises(error, match=message):
-        tr.estimate_risk(**given)

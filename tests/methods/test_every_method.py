@@ -1,9 +1,11 @@
-"""Facts of many methods: groups, results without an error, failed fits, inner criteria."""
+"""Facts of many methods: groups, refusals, results without an error, failed fits, criteria."""
+
+from itertools import count
 
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression, Perceptron, Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
@@ -13,8 +15,11 @@ from tests.support.plans import drawn, splits_of
 import truerisk as tr
 from truerisk.engines import Generic
 from truerisk.exceptions import FitFailedWarning
-from truerisk.extend import Refusal
+from truerisk.extend import BadData, Refusal
 from truerisk.methods import (
+    AIC,
+    EBIC,
+    BayesianError,
     Bolstered,
     Bootstrap,
     Complete,
@@ -22,10 +27,14 @@ from truerisk.methods import (
     MonteCarlo,
     Nested,
     PairedHalves,
+    Pairs,
+    Swapping,
     ThreeWay,
     as_method,
 )
 from truerisk.plan.leaks import find_leaks
+from truerisk.testing.cases import evaluate, two_class_case
+from truerisk.testing.toy_learners import NearestMean
 
 X, _, NUMBERS = normal_rows(48, 3, seed=12)
 Y = np.arange(48) % 2
@@ -50,17 +59,80 @@ def test_method_keeps_groups_whole_in_all_its_splits(method):
     assert (len(leaks["groups"]), len(leaks["copies"])) == (0, 0)
 
 
+GROUPED = {"groups": np.arange(48) // 3}
+AS_PRINTED = {"cv": Swapping(form="as-printed")}
+REFUSED = [
+    *(
+        (model, {"cv": word} | GROUPED, "would ignore the groups")
+        for model, words in {
+            KNN: ("loo", "complete", "exact-oob", "swapping", "bolstered"),
+            LOGISTIC: ("alo", "aic", "bee"),
+            FOREST: ("oob",),
+        }.items()
+        for word in words
+    ),
+    *(
+        (KNN, {"cv": method}, "cannot be the .* method of nested validation")
+        for part in ("apparent", "nested", "three-way", "bbc")
+        for method in (Nested("4-fold", part), Nested(part, "4-fold"))
+    ),
+    *((KNN, {"cv": Nested(w)}, "cannot be the outer") for w in ("complete", "swapping")),
+    (FOREST, {"cv": Nested("oob", "5-fold")}, "'oob' cannot be the outer method"),
+    (KNN, {"cv": Pairs("buffered"), "block": X[:, :2]}, "no folds to leave out in pairs"),
+    (KNN, {"cv": "bbc", "scoring": "auc"}, "single rows"),
+    (KNN, {"cv": "complete", "scoring": "auc"}, "averages losses of single rows, .* has none"),
+    (
+        DecisionTreeClassifier(max_depth=1),
+        {"cv": "complete", "X": X[:40], "y": Y[:40]},
+        "generic: the subsets of 36 of 40 rows are 91,390 fits.*'monte-carlo'",
+    ),
+    (
+        NearestMean(),
+        {"cv": "exact-oob", "X": X[:9], "y": Y[:9]},
+        "bootstraps of 9 of 9 rows are 24,310 fits.*closed form",
+    ),
+    (KNN, {"cv": Complete(48)}, "m=48 of 48 rows leaves none"),
+    (KNN, {"cv": "ebic"}, "not known to be a linear rule"),
+    (FOREST, {"cv": "oob", "scoring": "jaccard_macro"}, "cannot use the scorer"),
+    (FOREST, {"cv": "oob", "engine": "tree"}, "'tree' cannot answer: the learner is RandomForest"),
+    (KNN, {"cv": "alo"}, "no formula.*KNeighborsClassifier"),
+    (LOGISTIC, {"cv": "alo", "scoring": "f1_micro"}, "asks the whole model"),
+    (
+        KNN,
+        {"cv": "swapping", "y": np.arange(48) % 3},
+        "two classes and y has 3.*one class against the others",
+    ),
+    (KNN, {"cv": "swapping", "scoring": "brier"}, "zero-one loss, not for 'brier'.*'loo'"),
+    (
+        Perceptron(),
+        {"cv": "swapping"},
+        "Perceptron estimates no probability.*Calibrated.*math.inf",
+    ),
+    (LOGISTIC, AS_PRINTED, "nearest neighbours with odd k.*form='exact'"),
+    (KNeighborsClassifier(4), AS_PRINTED, "nearest neighbours with odd k"),
+]
+
+
+@pytest.mark.parametrize(("model", "options", "message"), REFUSED, ids=count())
+def test_method_refuses_what_it_would_ignore_or_cannot_compute(model, options, message):
+    with pytest.raises((Refusal, BadData), match=message):
+        tr.estimate_risk(model, **{"X": X, "y": Y} | options)
+
+
 @pytest.mark.parametrize(
-    ("word", "model"),
+    ("method", "asked"),
     [
-        *((word, KNN) for word in ("loo", "complete", "exact-oob", "swapping", "bolstered")),
-        *((word, LOGISTIC) for word in ("alo", "aic", "bee")),
-        ("oob", FOREST),
+        (AIC(), "degrees of freedom"),
+        (EBIC(), "linear rules"),
+        (Bolstered(), "linear rules"),
+        (BayesianError(), "linear rules"),
     ],
+    ids=str,
 )
-def test_method_that_would_ignore_groups_is_refused_them(word, model):
-    with pytest.raises(Refusal, match="would ignore the groups"):
-        tr.estimate_risk(model, X, Y, cv=word, groups=np.arange(48) // 3)
+def test_method_refuses_a_plan_that_does_not_ask_what_it_needs(method, asked):
+    case = two_class_case()
+    with pytest.raises(BadData, match=f"asks for no {asked}"):
+        evaluate(method, case, plan=drawn(as_method("apparent"), case.data))
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,13 @@ from math import comb, log
 import numpy as np
 import pytest
 from sklearn.linear_model import Lasso, LinearRegression, LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.support.data import normal_rows
-from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.extend import BadData, Refusal
-from truerisk.methods import EBIC, as_method
+from truerisk.methods import EBIC
 from truerisk.models import LogisticPath
-from truerisk.testing.cases import evaluate, two_class_case
 
 X, Y, NUMBERS = normal_rows(60, 8, seed=0)
 MODEL = make_pipeline(StandardScaler(), LogisticRegression())
@@ -56,13 +52,3 @@ def test_ebic_per_row_divides_the_price_too():
     assert (whole.scoring, share.scoring) == ("-2 log L", "log")
     assert share.value == pytest.approx(whole.value / 120)
     assert share.method == "ebic (per row)"
-
-
-def test_ebic_refuses_models_without_coefficients_and_foreign_plans():
-    with pytest.raises(Refusal, match="not known to be a linear rule"):
-        tr.estimate_risk(KNeighborsClassifier(), X, Y, cv="ebic")
-    with pytest.raises(BadData, match="between 0 and 1"):
-        EBIC(gamma=2.0)
-    case = two_class_case()
-    with pytest.raises(BadData, match="asks for no linear rules"):
-        evaluate(EBIC(), case, plan=drawn(as_method("bic"), case.data))

@@ -12,7 +12,7 @@ from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
 from truerisk.exceptions import FitFailedWarning
-from truerisk.extend import BadData, Refusal
+from truerisk.extend import BadData
 from truerisk.methods import GivenSplits, KFold, Nested
 
 N = 45
@@ -171,13 +171,6 @@ def test_nested_draws_inner_and_outer_folds_independently():
     """Another inner method leaves the outer folds as they are, and each unit draws anew."""
     one, two = (sets_of(drawn(Nested("4-fold", i), DATA), "outer") for i in ("3-fold", "loo"))
     assert one == two != sets_of(drawn(KFold(4), DATA))
-
-
-@pytest.mark.parametrize("part", ["apparent", "nested", "three-way", "bbc"])
-def test_nested_refuses_parts_that_tune_or_hold_nothing_out(part):
-    for method in (Nested("4-fold", part), Nested(part, "4-fold")):
-        with pytest.raises(Refusal, match="cannot be the .* method of nested validation"):
-            tr.estimate_risk(KNN, X, Y, cv=method)
 
 
 def test_nested_says_where_inner_splits_cannot_be_drawn():

@@ -1,7 +1,5 @@
 """Risks read off one fit: of its training rows, out of bag, without a row to first order."""
 
-from itertools import count
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -27,7 +25,7 @@ from truerisk.contracts import RunOptions
 from truerisk.engines import Ensembles, Generic
 from truerisk.engines.running.members import out_of_bag_refusal
 from truerisk.exceptions import DuplicateRowsWarning, FitFailed, FitFailedWarning
-from truerisk.extend import Family, PlanBuilder, Refusal, Request
+from truerisk.extend import Family, PlanBuilder, Request
 from truerisk.methods import Bootstrap, Nested
 from truerisk.models import LogisticPath
 from truerisk.plan.extras.own_rows import OutOfBagRows
@@ -269,23 +267,3 @@ def test_single_fit_warns_of_copies_of_rows(model, cv):
     y = LABELS if cv == "oob" else NUMBERS
     with pytest.warns(DuplicateRowsWarning, match="2 rows of X"):
         tr.estimate_risk(model, np.vstack([X, X[:1]]), np.append(y, y[0]), cv=cv)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"scoring": "jaccard_macro"}, "cannot use the scorer"),
-        ({"cv": Nested("oob", "5-fold")}, "'oob' cannot be the outer method"),
-        ({"engine": "tree"}, "engine 'tree' cannot answer: the learner is RandomForest"),
-        ({"cv": "alo", "model": KNN}, "no formula.*KNeighborsClassifier"),
-        (
-            {"cv": "alo", "model": LogisticRegression(), "scoring": "f1_micro"},
-            "asks the whole model",
-        ),
-    ],
-    ids=count(),
-)
-def test_single_fit_refuses_what_it_cannot_serve(options, message):
-    given = {"model": RandomForestClassifier(), "X": X, "y": LABELS, "cv": "oob"} | options
-    with pytest.raises(Refusal, match=message):
-        tr.estimate_risk(**given)

@@ -14,8 +14,8 @@ from tests.support.data import checked
 from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
-from truerisk.extend import BadArgument, BadData, Refusal, TrueRiskWarning
-from truerisk.methods import Blocks, Buffered, Pairs, as_method
+from truerisk.extend import BadArgument, BadData, TrueRiskWarning
+from truerisk.methods import Blocks, Buffered
 from truerisk.splitting.in_space import spatial_blocks
 
 PLACES = np.round(np.random.default_rng(7).random((40, 2)) * [12, 7], 3)
@@ -119,13 +119,6 @@ def test_blocks_are_about_25_by_default():
         assert len(np.unique(spatial_blocks(data_at(places, y=np.arange(500) % 2), None))) == 25
 
 
-def test_spatial_words_name_the_method():
-    assert as_method("blocks-7") == Blocks(7)
-    assert as_method("buffered") == Buffered()
-    assert Blocks(3, size=0.5).name == "blocks-3 (size 0.5)"
-    assert Buffered(0.5, k=4).name == "buffered (folds 4, radius 0.5)"
-
-
 @settings(max_examples=25, deadline=None)
 @given(
     places=st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=12, max_size=40),
@@ -159,16 +152,6 @@ def test_buffered_result_says_how_far_away():
     assert usual.fingerprint == three.fingerprint
 
 
-@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, "3", True])
-def test_spatial_size_and_radius_are_lengths(value):
-    with pytest.raises(BadArgument, match=r"size=.*a length in the unit of block= is wanted"):
-        Blocks(5, size=value)
-    with pytest.raises(BadArgument, match=r"size=0"):
-        Blocks(5, size=0)
-    with pytest.raises(BadArgument, match=r"radius=.*a length in the unit of block="):
-        Buffered(value)
-
-
 @pytest.mark.parametrize(
     ("method", "data", "error", "message"),
     [
@@ -187,11 +170,6 @@ def test_spatial_size_and_radius_are_lengths(value):
 def test_spatial_refuses_a_region_that_cannot_be_cut(method, data, error, message):
     with pytest.raises(error, match=message):
         drawn(method, data_at(**data))
-
-
-def test_spatial_pairs_have_no_buffer():
-    with pytest.raises(Refusal, match="no folds to leave out in pairs"):
-        tr.estimate_risk(KNN, PLACES, Y, block=PLACES, cv=Pairs("buffered"))
 
 
 def test_blocks_name_a_class_that_only_a_fold_holds():

@@ -20,10 +20,9 @@ from tests.support.plans import drawn
 import truerisk as tr
 from truerisk.contracts import RunOptions
 from truerisk.engines import Generic, NearestNeighbours
-from truerisk.exceptions import UnknownName
-from truerisk.extend import BadData, Data, Family, Refusal, Request, Terms
+from truerisk.extend import Data, Family, Request, Terms
 from truerisk.losses import ZeroOne
-from truerisk.methods import Nested, Swapping
+from truerisk.methods import Swapping
 from truerisk.models.stated.question import count_supporting_rows
 from truerisk.plan.extras.counted import plan_label_flips
 from truerisk.selection import Minimum
@@ -244,34 +243,3 @@ def test_swapping_without_probabilities_takes_the_worst_case():
     assert np.isfinite(found.value)
     calibrated = CalibratedClassifierCV(Perceptron(), cv=2)
     assert tr.estimate_risk(calibrated, X, Y, cv="swapping").n_fits == 10
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"y": np.arange(9) % 3}, "two classes and y has 3.*one class against the others"),
-        ({"scoring": "brier"}, "zero-one loss, not for 'brier'.*'loo'"),
-        ({"model": Perceptron()}, "Perceptron estimates no probability.*Calibrated.*math.inf"),
-        (
-            {"model": LogisticRegression(), "cv": Swapping(form="as-printed")},
-            "nearest neighbours with odd k.*form='exact'",
-        ),
-        (
-            {"model": KNeighborsClassifier(4), "cv": Swapping(form="as-printed")},
-            "nearest neighbours with odd k",
-        ),
-        ({"cv": Nested("swapping")}, "cannot be the outer method"),
-    ],
-    ids=count(),
-)
-def test_swapping_refuses_what_the_document_does_not_define(options, message):
-    given = {"model": KNN, "X": X, "y": Y, "cv": "swapping"} | options
-    with pytest.raises(Refusal, match=message):
-        tr.estimate_risk(**given)
-
-
-def test_swapping_names_wrong_options():
-    with pytest.raises(UnknownName, match="form='printed' is unknown"):
-        Swapping(form="printed")
-    with pytest.raises(BadData, match="n0=-1"):
-        Swapping(n0=-1)

@@ -1,6 +1,5 @@
 """Forward validation and purged folds: splits in the order of time, in any order of rows."""
 
-from datetime import timedelta
 from itertools import count
 
 import numpy as np
@@ -17,7 +16,7 @@ from tests.support.plans import drawn, sets_of, splits_of
 
 import truerisk as tr
 from truerisk.exceptions import FitFailed, TimeLeakWarning
-from truerisk.extend import BadArgument, BadData, Refusal
+from truerisk.extend import BadData, Refusal
 from truerisk.methods import Forward, Nested, Purged, as_method
 from truerisk.testing import Case, method_checks
 from truerisk.testing.cases import two_class_case
@@ -198,37 +197,6 @@ def test_purged_training_rows_are_far_enough_away(times, purge, embargo):
 def test_temporal_refuses_rows_that_cannot_be_split(method, more, message):
     with pytest.raises(BadData, match=message):
         splits(method, **more)
-
-
-@pytest.mark.parametrize(
-    ("method", "options", "message"),
-    [
-        (Forward, {"k": 0}, "k=0"),
-        (Forward, {"gap": -1}, "gap=-1: a number or a length of time is wanted, .* not negative"),
-        (Forward, {"gap": "7 days"}, r"gap='7 days': .*, such as np.timedelta64\(7, 'D'\)"),
-        (Forward, {"gap": None}, "gap=None"),
-        (Forward, {"window": 0}, "window=0: .* more than 0"),
-        (Forward, {"horizon": timedelta(0)}, "horizon=.* more than 0"),
-        (Forward, {"horizon": np.timedelta64("NaT", "D")}, "horizon=.* more than 0"),
-        (Forward, {"window": True}, "window=True"),
-        (Forward, {"average": "median"}, "median"),
-        (Purged, {"k": 1}, "k="),
-        (Purged, {"purge": -1}, "purge="),
-        (Purged, {"embargo": "2"}, "embargo="),
-        (Purged, {"purge": None}, "purge="),
-    ],
-    ids=count(),
-)
-def test_temporal_refuses_bad_options_before_any_data(method, options, message):
-    with pytest.raises((BadArgument, ValueError), match=message):
-        method(**options)
-
-
-def test_temporal_words_say_the_lengths_that_are_not_usual():
-    assert as_method("forward-7") == Forward(7)
-    assert as_method("purged-6") == Purged(6)
-    assert Forward(3, gap=2, window=9).name == "forward-3 (gap 2, window 9)"
-    assert Purged(3, purge=2, embargo=1).name == "purged-3 (purge 2, embargo 1)"
 
 
 def test_forward_notes_say_how_far_ahead_of_which_windows():

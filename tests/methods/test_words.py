@@ -1,5 +1,8 @@
 """Words, numbers, methods, splitters and lists become methods."""
 
+from datetime import timedelta
+from itertools import count
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold as SklearnKFold
@@ -8,8 +11,20 @@ from tests.support.plans import drawn, sets_of
 
 import truerisk as tr
 from truerisk.exceptions import UnknownName
-from truerisk.extend import BadArgument, BadData, Data
-from truerisk.methods import GivenSplits, KFold, ReversedKFold, Splitter, as_method
+from truerisk.extend import BadArgument, BadData, Data, TrueRiskError
+from truerisk.methods import (
+    BayesianError,
+    Blocks,
+    Buffered,
+    Forward,
+    GivenSplits,
+    ImproperBayesianError,
+    KFold,
+    Purged,
+    ReversedKFold,
+    Splitter,
+    as_method,
+)
 from truerisk.methods.words import to_cv_list
 
 
@@ -51,6 +66,26 @@ def test_listed_splits_tells_several_from_a_list_of_pairs():
 @pytest.mark.parametrize("word", [w.replace("K", "4") for w in tr.methods.names()])
 def test_as_method_gives_the_method_that_calls_itself_so(word):
     assert as_method(word).name.startswith(word)
+
+
+@pytest.mark.parametrize(
+    ("method", "name"),
+    [
+        (Forward(7), "forward-7"),
+        (Forward(3, gap=2, window=9), "forward-3 (gap 2, window 9)"),
+        (Purged(6), "purged-6"),
+        (Purged(3, purge=2, embargo=1), "purged-3 (purge 2, embargo 1)"),
+        (Blocks(7), "blocks-7"),
+        (Blocks(3, size=0.5), "blocks-3 (size 0.5)"),
+        (Buffered(), "buffered"),
+        (Buffered(0.5, k=4), "buffered (folds 4, radius 0.5)"),
+        (ImproperBayesianError(), "bee-improper"),
+        (BayesianError(standardize=False), "bee (not standardised)"),
+    ],
+)
+def test_method_name_is_its_word_with_the_options_that_are_not_usual(method, name):
+    assert method.name == name
+    assert "(" in name or as_method(name) == method
 
 
 def test_as_method_keeps_methods_and_wraps_splitters_and_lists():
@@ -123,3 +158,53 @@ def test_method_names_an_argument_of_a_wrong_kind(method, name, given):
         getattr(tr.methods, method)(**{name: given})
     assert isinstance(refused.value, ValueError)
     assert isinstance(refused.value, TypeError) == (name != "average")
+
+
+WRONG_VALUES = {
+    "BayesianError": [
+        ({"gamma": g}, "no shares") for g in (-0.1, 1.2, (0.5, 0.6), (0.5, -0.5, 1.0))
+    ],
+    "Complete": [
+        ({"m": m}, "neither a number of training rows nor a sh") for m in (0, -1, 1.5, True)
+    ],
+    "Cp": [({"sigma2": 0}, "sigma2=0")],
+    "EBIC": [({"gamma": 2.0}, "between 0 and 1")],
+    "BolsteredBySampling": [({"points": points}, "at least 2") for points in (1, 2.5, True)],
+    "Swapping": [({"form": "printed"}, "form='printed' is unknown"), ({"n0": -1}, "n0=-1")],
+    "Blocks": [
+        ({"k": 5, "size": size}, f"size={size!r}.*a length in the unit of block= is wanted")
+        for size in (-1.0, np.nan, np.inf, "3", True, 0)
+    ],
+    "Buffered": [
+        ({"radius": radius}, "radius=.*a length in the unit of block=")
+        for radius in (-1.0, np.nan, np.inf, "3", True)
+    ],
+    "Forward": [
+        ({"k": 0}, "k=0"),
+        ({"gap": -1}, "gap=-1: a number or a length of time is wanted, .* not negative"),
+        ({"gap": "7 days"}, r"gap='7 days': .*, such as np.timedelta64\(7, 'D'\)"),
+        ({"gap": None}, "gap=None"),
+        ({"window": 0}, "window=0: .* more than 0"),
+        ({"horizon": timedelta(0)}, "horizon=.* more than 0"),
+        ({"horizon": np.timedelta64("NaT", "D")}, "horizon=.* more than 0"),
+        ({"window": True}, "window=True"),
+        ({"average": "median"}, "median"),
+    ],
+    "Purged": [
+        ({"k": 1}, "k="),
+        ({"purge": -1}, "purge="),
+        ({"embargo": "2"}, "embargo="),
+        ({"purge": None}, "purge="),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [(method, *one) for method, wrong in WRONG_VALUES.items() for one in wrong],
+    ids=count(),
+)
+def test_method_names_an_option_out_of_its_range(method, options, message):
+    """Before any data."""
+    with pytest.raises(TrueRiskError, match=message):
+        getattr(tr.methods, method)(**options)

@@ -34,20 +34,14 @@ def test_plan_comparison_of_its_rows_is_the_same_plan(options):
     ("difference", "sd", "n", "level"),
     [(0.3, 1.0, 90, 0.95), (-0.5, 1.0, 12, 0.95), (0.02, 0.3, 1500, 0.8), (0.01, 0.5, 20, 0.95)],
 )
-def test_power_is_that_of_simulated_comparisons(difference, sd, n, level):
+def test_power_and_half_width_are_those_of_simulated_comparisons(difference, sd, n, level):
     rng = np.random.default_rng(0)
     differences = rng.normal(difference, sd, size=(2000, n))
     interval = ttest_1samp(differences, 0, axis=1).confidence_interval(level)
     share = np.mean((interval.low > 0) | (interval.high < 0))
     plan = tr.plan_comparison(difference, sd=sd, n=n, cross_validated=False, confidence_level=level)
     assert plan.power == pytest.approx(share, abs=0.03)
-
-
-def test_half_width_is_that_of_simulated_comparisons():
-    differences = np.random.default_rng(0).normal(0.3, 1, size=(2000, 40))
-    interval = ttest_1samp(differences, 0, axis=1).confidence_interval(0.9)
-    plan = tr.plan_comparison(0.3, sd=1, n=40, cross_validated=False, confidence_level=0.9)
-    assert plan.half_width == pytest.approx(np.mean(interval.high - interval.low) / 2, rel=0.01)
+    assert plan.half_width == pytest.approx(np.mean(interval.high - interval.low) / 2, rel=0.03)
 
 
 @pytest.mark.parametrize("difference", [0.02, -0.1])
@@ -84,11 +78,6 @@ def test_sign_of_the_difference_is_kept_and_changes_nothing_else():
 )
 def test_power_at_its_ends(difference, sd, n, power):
     assert tr.plan_comparison(difference, sd=sd, n=n).power == pytest.approx(power, abs=1e-6)
-
-
-def test_plan_comes_back_from_its_json():
-    plan = tr.plan_comparison(0.02, disagreement=0.1)
-    assert tr.ComparisonPlan.from_json(plan.to_json()) == plan
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,10 @@ def test_public_objects_include_functions_classes_methods_and_properties(public,
     assert place in public
 
 
-def test_public_objects_leave_out_what_a_base_class_documents(public):
+def test_public_objects_leave_out_private_names_and_what_a_base_class_documents(public):
+    assert not [place for place in public if place.rpartition(".")[2].startswith("_")]
     assert "truerisk.methods.kfold.KFold" in public
     assert "truerisk.methods.kfold.KFold.plan" not in public
-
-
-def test_public_objects_leave_out_private_names(public):
-    assert not [place for place in public if place.rpartition(".")[2].startswith("_")]
 
 
 class Above:
