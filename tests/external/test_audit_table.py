@@ -430,7 +430,9 @@ def test_audit_table_refuses(case):
     ],
     ids=["few replicates", "equal candidates"],
 )
-def test_audit_table_has_no_interval_by_few_replicates_or_of_equal_candidates(losses, options, n_best, note):
+def test_audit_table_of_equal_candidates_or_few_replicates_has_no_end(
+    losses, options, n_best, note
+):
     audit = tr.audit_table(losses, **options)
     assert audit.honest.interval is None
     assert len(audit.best_set()) == n_best
