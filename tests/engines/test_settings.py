@@ -61,6 +61,12 @@ def test_family_settings_are_those_of_the_grid_in_place_of_the_learners_own():
     assert (family.settings[0]["alpha"], family.settings[0]["fit_intercept"]) == (1.0, True)
 
 
+def followed(step):
+    """A step that a callback of scikit-learn follows."""
+    step._skl_callbacks = [object()]
+    return step
+
+
 RANDOM = make_pipeline(PCA(svd_solver="randomized"), Ridge())
 
 
@@ -71,18 +77,13 @@ RANDOM = make_pipeline(PCA(svd_solver="randomized"), Ridge())
         (make_pipeline(PCA(), Ridge(), memory="here"), None, "caches its steps"),
         (make_pipeline(PCA(), Ridge()), {"ridge": [Ridge(2)]}, "replaces the learner"),
         (RANDOM, None, "is random and has no seed"),
+        (followed(Ridge()), None, "callbacks follow"),
         (Ridge(), None, "None"),
         (make_pipeline(StandardScaler(), Ridge()), None, "None"),
     ],
 )
 def test_family_refusal_says_what_it_cannot_read(model, grid, words):
     assert words in str(family_refusal(Family.from_grid(model, grid), (Ridge,)))
-
-
-def followed(step):
-    """A step that a callback of scikit-learn follows."""
-    step._skl_callbacks = [object()]
-    return step
 
 
 def pipe(*, scaler=None, **options):

@@ -103,13 +103,9 @@ def test_search_options_are_refused_with_remedy(options, kind, message):
         tr.HonestSearchCV(*NEAREST, **{"cv": 5, **options}).fit(X, Y)
 
 
-def test_search_refuses_missing_y_and_callbacks():
-    search = tr.HonestSearchCV(*NEAREST)
+def test_search_refuses_missing_y():
     with pytest.raises(BadData, match="y is None"):
-        search.fit(np.zeros((4, 2)))
-    with pytest.raises(Refusal, match="takes no callbacks of scikit-learn yet: set them on the"):
-        search.set_callbacks(print)
-    assert search.set_callbacks() is search
+        tr.HonestSearchCV(*NEAREST).fit(np.zeros((4, 2)))
 
 
 @pytest.mark.parametrize("name", ["risk_", "optimism_", "outer_", "stability_", "best_estimator_"])

@@ -10,11 +10,11 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import Literal, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, Protocol, TypeVar
 
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
@@ -54,6 +54,31 @@ def listen(listener: Listener | None) -> Iterator[None]:
 def listener() -> Listener | None:
     """Return the listener of the current context, or None."""
     return _listener.get()
+
+
+class FitFollower(Protocol):
+    """Observer of single fits, such as the callbacks of scikit-learn that a search was given."""
+
+    def fit_function(self, jobs: Sequence[tuple[int, list[Any]]]) -> Callable[..., list[Any]]:
+        """Return the function that makes the fits of these jobs, and observes each of them."""
+
+
+_fit_follower: ContextVar[FitFollower | None] = ContextVar("truerisk_fit_follower", default=None)
+
+
+@contextmanager
+def follow_fits(fit_follower: FitFollower | None) -> Iterator[None]:
+    """Let `fit_follower` observe every fit that the generic engine makes in this context."""
+    token = _fit_follower.set(fit_follower)
+    try:
+        yield
+    finally:
+        _fit_follower.reset(token)
+
+
+def fit_follower() -> FitFollower | None:
+    """Return the observer of the fits in the current context, or None."""
+    return _fit_follower.get()
 
 
 @contextmanager

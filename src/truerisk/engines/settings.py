@@ -133,6 +133,8 @@ def family_refusal(
     pipeline, whose steps can be fitted separately from the learner.
     """
     is_piped, learner = family.is_piped, family.last
+    if _has_callbacks(family):
+        return _CALLBACKS_REASON
     if is_piped and needs_separate_steps and (reason := separate_steps_refusal(family)) is not None:
         return reason
     if is_piped and not is_exactly(family.estimator, PIPELINE):
@@ -156,6 +158,18 @@ def family_refusal(
     if needs_separate_steps and not is_present(PREPARATION_MODULE):
         return f"{PREPARATION_MODULE} is missing from this installation."
     return None
+
+
+_CALLBACKS_REASON = "callbacks follow the fits of the estimator or of its steps."
+
+
+def _has_callbacks(family: Family) -> bool:
+    """Return True if callbacks of scikit-learn follow the fits of the estimator or of a step."""
+    estimators = [family.estimator]
+    if family.is_piped:
+        estimators += [step for _, step in family.estimator.steps]
+    estimators += [value for params in family.candidates for value in params.values()]
+    return any(getattr(estimator, "_skl_callbacks", None) for estimator in estimators)
 
 
 def fit_steps(*arguments: Any) -> tuple[Any, list[Any]]:
@@ -184,10 +198,8 @@ def separate_steps_refusal(family: Family) -> str | None:
         return "the pipeline hands fit parameters through its steps (transform_input=)."
     if pipeline_params := sorted(PIPELINE_PARAMETERS.intersection(family.named)):
         return f"the grid sets {', '.join(pipeline_params)} of the pipeline."
-    steps = [pipeline, *(step for _, step in pipeline.steps)]
-    steps += [value for params in family.candidates for value in params.values()]
-    if any(getattr(step, "_skl_callbacks", None) for step in steps):
-        return "callbacks follow the fits of the pipeline or of its steps."
+    if _has_callbacks(family):
+        return _CALLBACKS_REASON
     if get_config().get("enable_metadata_routing", False):
         return "metadata are routed to the steps."
     return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import field, replace
 from functools import cache, cached_property
 from operator import attrgetter
@@ -26,7 +27,7 @@ from truerisk.core.version import __version__
 from truerisk.data.data import Data, take_named_columns
 from truerisk.engines.asking import Asking
 from truerisk.engines.running.executors import resolve_executor
-from truerisk.engines.running.fitting import fit_on_all_rows
+from truerisk.engines.running.fitting import FitContext, fit_on_all_rows
 from truerisk.engines.settings import response_refusal
 from truerisk.intervals import as_form
 from truerisk.intervals.choice import adapt_method_to_interval, choose_interval
@@ -114,10 +115,10 @@ class EstimationProblem:
         horizons = tuple(sorted({*self.data.horizons, horizon}))
         return replace(self, data=replace(self.data, horizons=horizons))
 
-    def fit_candidate(self, candidate: int) -> Any:
-        """Return the model of one candidate, fitted on all rows."""
+    def fit_candidate(self, candidate: int, fit_context: FitContext = nullcontext) -> Any:
+        """Return the model of one candidate, fitted on all rows within `fit_context(model)`."""
         seed = (self.seed, 0) if self.family.is_random else None
-        return fit_on_all_rows(self.family, candidate, self.data, seed)
+        return fit_on_all_rows(self.family, candidate, self.data, seed, fit_context)
 
     def with_executor(self, n_jobs: Any) -> EstimationProblem:
         """Return this problem with another executor; None replaces no executor by another."""

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from truerisk.core.registry import make_loader
+from truerisk.engines.running.fitting import FitContext
 
 if TYPE_CHECKING:
     from truerisk.search.stored_search import StoredSearch
@@ -18,9 +19,30 @@ load_from_search = make_loader(
     try-in-time  time_limit:try_in_time  as many settings as can be rated in so many seconds
     check-store  stored_search:check_store  a place for fits, and a search that finds them again
     open-store  stored_search:open_store  a file that keeps every fit as it ends
+    fit-with-callbacks  callbacks:fit_with_callbacks  callbacks of scikit-learn follow its tasks
     scores-of-function  several_scores:scorers_of_function  a function that gives several scores
     """,
 )
+
+
+class SearchTasks:
+    """Tasks of a search, which callbacks of scikit-learn follow; this base class follows none."""
+
+    def follow(self, task_name: str, problem: Any, method: Any) -> AbstractContextManager[Any]:
+        """Return the context of a task in which `method` fits the candidates of `problem`."""
+        return nullcontext()
+
+    def fit_context(self, task_name: str) -> FitContext:
+        """Return the function that makes the context of a task which is a fit on all rows."""
+        return nullcontext
+
+
+NO_TASKS = SearchTasks()
+
+
+def has_callbacks(search: Any) -> bool:
+    """Return True if callbacks of scikit-learn follow the search or a model that contains it."""
+    return not vars(search).keys().isdisjoint(("_skl_callbacks", "_parent_callback_ctx"))
 
 
 def check_store(store: Any, random_state: Any) -> None:

@@ -26,7 +26,7 @@ from truerisk.core.family import Family, check_has_tags
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.progress import stage
 from truerisk.data.data import Data, TaskName
-from truerisk.engines.running.fitting import fit_on_all_rows
+from truerisk.engines.running.fitting import FitContext, fit_on_all_rows
 from truerisk.estimation.problem import (
     EstimationProblem,
     as_seed,
@@ -42,6 +42,7 @@ from truerisk.methods.parts.procedure import make_nested_procedure
 from truerisk.methods.words import DEFAULT_FOLDS, as_method, name_default_method
 from truerisk.results.results import RiskEstimate, add_findings, all_findings
 from truerisk.search.claim import Claim, find_sklearn_name
+from truerisk.search.door import SearchTasks
 from truerisk.search.own_claim import claim_to_estimate, read_claim_or_none
 from truerisk.search.repeat import add_groups, has_study, label_as_nested
 from truerisk.search.search_problem import (
@@ -64,7 +65,9 @@ REPORTED_ATTRIBUTES = (
 )
 
 
-def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any] | None:
+def fit_given_search(
+    search: Any, y: Any, routed: FitArguments, tasks: SearchTasks
+) -> dict[str, Any] | None:
     """Return the fitted attributes of a HonestSearchCV whose estimator is a search.
 
     Return None if the estimator is no search. An estimator is a search if it has `best_params_`
@@ -84,7 +87,7 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
         search_rows.problem(search, search.scoring)
     hashes_before = parameter_hashes(estimator)
     with stage("tuning"):
-        fitted_search = search_rows.fit_search()
+        fitted_search = search_rows.fit_search(tasks.fit_context("search"))
     if not hasattr(fitted_search, "best_params_"):
         return None
     refuse_grid_parameters(search, class_name)
@@ -128,13 +131,17 @@ def fit_given_search(search: Any, y: Any, routed: FitArguments) -> dict[str, Any
         attributes |= {} if feature_names is None else {"feature_names_in_": feature_names}
     if search.outer is not None:
         with stage("honest risk"):
-            attributes |= _honest_risk(problem, search.outer, class_name, selected_estimate)
+            attributes |= _honest_risk(problem, search.outer, class_name, selected_estimate, tasks)
     risk_findings = all_findings(attributes.get("risk_", selected_estimate))
     return attributes | {"findings_": tuple(dict.fromkeys([*problem.findings, *risk_findings]))}
 
 
 def _honest_risk(
-    problem: EstimationProblem, outer: Any, class_name: str, selected_estimate: RiskEstimate
+    problem: EstimationProblem,
+    outer: Any,
+    class_name: str,
+    selected_estimate: RiskEstimate,
+    tasks: SearchTasks,
 ) -> dict[str, Any]:
     """Return the honest risk of the whole procedure of searching and fitting.
 
@@ -143,9 +150,10 @@ def _honest_risk(
     testing_method, replacement_notes = _resolve_outer_method(
         outer, class_name, name_default_method(problem.data)
     )
-    testing_run = compute_risks(
-        replace(problem, uses_calibrated_interval=True), testing_method, new_rows=True
-    )
+    with tasks.follow("honest-risk", problem, testing_method):
+        testing_run = compute_risks(
+            replace(problem, uses_calibrated_interval=True), testing_method, new_rows=True
+        )
     estimate = to_risk_curve(testing_run)[0]
     if estimate.value is None:
         raise Refusal(f"{class_name} failed in an outer split, so there is no risk.")
@@ -226,7 +234,7 @@ class SearchRows:
             search, self.data, self.family, scoring, seed=self.seed, **fit_options
         )
 
-    def fit_search(self) -> Any:
+    def fit_search(self, fit_context: FitContext) -> Any:
         """Fit a clone of the search on all rows, and measure the seconds."""
         model, start_time = self.family.estimator, time.perf_counter()
         fit_params = self.fit_options["fit_params"]
@@ -234,7 +242,7 @@ class SearchRows:
             fit_params = fit_params_module().fit_params_with_weight(model, **self.fit_options)
         seed = (self.seed, 0) if self.family.is_random else None
         fitted_search = fit_on_all_rows(
-            self.family, 0, self.data.for_fits(fit_params, self.data.as_given), seed
+            self.family, 0, self.data.for_fits(fit_params, self.data.as_given), seed, fit_context
         )
         self.seconds = time.perf_counter() - start_time
         return fitted_search

@@ -29,7 +29,13 @@ from truerisk.search.cv_results import (
     rate_settings,
     suppress_fit_warnings,
 )
-from truerisk.search.door import load_from_search, open_store
+from truerisk.search.door import (
+    NO_TASKS,
+    SearchTasks,
+    has_callbacks,
+    load_from_search,
+    open_store,
+)
 from truerisk.search.search_problem import (
     FitArguments,
     build_metadata_router,
@@ -44,7 +50,15 @@ _OUTER_NONE_MESSAGE = ("outer=None", "leaves the honest risk out", "outer='10-fo
 _REFIT_FALSE_MESSAGE = ("refit=False", "fits no model on all rows", "refit=True")
 
 
-class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # scikit-learn before 1.9 has no callbacks.
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Base class that offers nothing."""
+
+
+class HonestSearchCV(CallbackSupportMixin, TunedModel, MetaEstimatorMixin, BaseEstimator):
     """Grid search that also estimates the risk of the tuned model.
 
     The score that a search maximised is the best of many noisy numbers, and flatters.
@@ -307,20 +321,26 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         check_parameters(self)
         fit_arguments = sort_fit_arguments(self, X, groups, params, time, block)
         try:
-            fitted_search = self._fit_and_estimate(y, fit_arguments)
+            if has_callbacks(self):
+                fit_with_callbacks = load_from_search("fit-with-callbacks")
+                fit_with_callbacks(self, self._fit_and_estimate, y, fit_arguments)
+            else:
+                self._fit_and_estimate(y, fit_arguments)
         except BaseException:
             # Delete earlier results first, so that they do not remain if this fit fails.
             self._delete_results()
             raise
         if self.checks:
             warn_of_findings(self.findings_)
-        return fitted_search
+        return self
 
-    def _fit_and_estimate(self, y: Any, fit_arguments: FitArguments) -> Self:
+    def _fit_and_estimate(
+        self, y: Any, fit_arguments: FitArguments, tasks: SearchTasks = NO_TASKS
+    ) -> Self:
         self.row_columns_ = fit_arguments.names
         is_alone = self.param_grid is None and self.n_iter is None
         if is_alone and has_best_params(self.estimator):
-            fitted_attributes = load_from_search("fit-given")(self, y, fit_arguments)
+            fitted_attributes = load_from_search("fit-given")(self, y, fit_arguments, tasks)
             if fitted_attributes is not None:
                 for attribute_name, attribute_value in fitted_attributes.items():
                     setattr(self, attribute_name, attribute_value)
@@ -348,40 +368,41 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 None if stored_search is None else stored_search.fit_store,
                 None,
             )
-            if self.time_limit is not None:
-                try_in_time, refit_option = (
-                    load_from_search("try-in-time"),
-                    {"refit": bool(self.refit)},
-                )
-                with suppress_fit_warnings(self.error_score):
-                    timed_search = try_in_time(
+            with tasks.follow("search", problem, tuning_method):
+                if self.time_limit is not None:
+                    try_in_time, refit_option = (
+                        load_from_search("try-in-time"),
+                        {"refit": bool(self.refit)},
+                    )
+                    with suppress_fit_warnings(self.error_score):
+                        timed_search = try_in_time(
+                            problem,
+                            self.time_limit,
+                            stored_search,
+                            **refit_option,
+                            **training_score_option,
+                        )
+                    problem = timed_search.problem
+                with stage("tuning"):
+                    tuning_run, results = rate_settings(
                         problem,
-                        self.time_limit,
-                        stored_search,
-                        **refit_option,
+                        error_score=self.error_score,
+                        has_several_scores=self.multimetric_,
+                        known=() if timed_search is None else timed_search.tuning_answers,
+                        fit_store=fit_store,
                         **training_score_option,
                     )
-                problem = timed_search.problem
-            with stage("tuning"):
-                tuning_run, results = rate_settings(
-                    problem,
-                    error_score=self.error_score,
-                    has_several_scores=self.multimetric_,
-                    known=() if timed_search is None else timed_search.tuning_answers,
-                    fit_store=fit_store,
-                    **training_score_option,
-                )
-                tuning_run = (
-                    tuning_run
-                    if timed_search is None
-                    else timed_search.complete_tuning_run(tuning_run)
-                )
-                print_fits(tuning_run, results, self.verbose)
-                self._store_selection(tuning_run, results)
+                    tuning_run = (
+                        tuning_run
+                        if timed_search is None
+                        else timed_search.complete_tuning_run(tuning_run)
+                    )
+            print_fits(tuning_run, results, self.verbose)
+            self._store_selection(tuning_run, results)
             if stored_search is not None:
                 stored_search.warn_if_no_fit_matches()
             if testing_method is not None:
-                with stage("honest risk"):
+                with stage("honest risk"), tasks.follow("honest-risk", problem, testing_method):
                     known_answers = (
                         [tuning_run.answers]
                         if timed_search is None
@@ -406,7 +427,8 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
                 self.kept_ = stored_search.fit_counts
         if self.refit:
             start_time = perf_counter()
-            self.best_estimator_ = problem.fit_candidate(self.best_index_)
+            refit_context = tasks.fit_context("refit-with-best-params")
+            self.best_estimator_ = problem.fit_candidate(self.best_index_, refit_context)
             self.refit_time_ = perf_counter() - start_time
             if hasattr(self.best_estimator_, "feature_names_in_"):
                 self.feature_names_in_ = self.best_estimator_.feature_names_in_
@@ -493,32 +515,6 @@ class HonestSearchCV(TunedModel, MetaEstimatorMixin, BaseEstimator):
         if self.optimism_ is not None:
             metrics_by_name["selected"] = self.selected_risk_.value
         return plain_values.extract_metrics(metrics_by_name)
-
-    def set_callbacks(self, *callbacks: Any) -> Self:
-        """Refuse callbacks of scikit-learn, which are not supported yet.
-
-        Parameters
-        ----------
-        *callbacks : callbacks
-            None of them resets callbacks that were never set.
-
-        Returns
-        -------
-        HonestSearchCV
-            The search itself, if no callback is given.
-
-        Raises
-        ------
-        Refusal
-            If a callback is given.
-        """
-        if callbacks:
-            raise Refusal(
-                "HonestSearchCV takes no callbacks of scikit-learn yet: set them on the estimator "
-                "that it tunes, and they follow each of its fits; progress is shown by itself, or "
-                "with the environment variable TRUERISK_PROGRESS=1."
-            )
-        return self
 
     # -- scikit-learn -------------------------------------------------------------------------
 

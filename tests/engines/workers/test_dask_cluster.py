@@ -46,6 +46,17 @@ def test_cluster_finds_the_numbers_of_one_process(cluster):
         assert client.status == "running"
 
 
+def test_cluster_reports_the_fits_of_a_search_to_callbacks(cluster):
+    utilities = pytest.importorskip("sklearn.callback.tests._utils")
+    callback = utilities.RecordingCallback()
+    search = tr.HonestSearchCV(
+        Mortal("never"), {"mark": ["never"]}, cv="3-fold", n_jobs=cluster.address
+    )
+    search.set_callbacks(callback).fit(X, Y)
+    names = [hook["context"].task_name for hook in callback.record if "kwargs" in hook]
+    assert names.count("candidate-split-evaluation") == 2 * (3 + 3)
+
+
 class Sent:
     """It counts how often it is sent from here."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -68,6 +69,9 @@ def find_output_hook(plan: Plan) -> ExtraOutputs | None:
     return None if hook_name is None else EXTRA_OUTPUT_HOOKS.load(hook_name)(plan)
 
 
+FitContext = Callable[[Any], AbstractContextManager[Any]]
+"""Function that returns the context in which an unfitted model is fitted."""
+
 Job = tuple[int, list[Any]]
 """The number of a fit, and its candidates or the groups of candidates that an engine fits."""
 
@@ -122,7 +126,7 @@ def fit_batch(
     `step_trees` holds the pipeline steps that earlier families fitted. The training rows are
     selected anew for each fit.
     """
-    fit_function = _fit_and_predict if fit_function is None else fit_function
+    fit_function = fit_and_predict if fit_function is None else fit_function
     test_sets_by_fit, fit_offsets = plan.questions_of
     fit_results, output_hook = [], find_output_hook(plan)
     for fit, candidates in jobs:
@@ -168,6 +172,7 @@ class FitInput:
     because only the rows that the model uses should be held in memory. If any row occurs
     repeatedly, `original_rows` gives the number of the distinct row of which each training row is a
     copy. `steps` are the pipeline steps that the candidates of this fit share, or None.
+    `fit_context` is called with the model; the model is fitted within the returned context.
     """
 
     make_features: Callable[[], Any]
@@ -177,6 +182,7 @@ class FitInput:
     output_hook: ExtraOutputs | None = None
     original_rows: np.ndarray | None = None
     steps: SharedSteps | None = None
+    fit_context: FitContext = nullcontext
 
     def copy(self) -> FitInput:
         """Return this input with copies of y and fit parameters, which a model may overwrite."""
@@ -228,7 +234,7 @@ def _fit_input(data: Data, plan: Plan, fit: int) -> FitInput:
     )
 
 
-def _fit_and_predict(
+def fit_and_predict(
     family: Family,
     data: Data,
     request: Request,
@@ -236,6 +242,8 @@ def _fit_and_predict(
     make_test_sets: Callable[[], list[RowsToPredict]],
     seed_fit_candidate: tuple[int, int, int],
 ) -> list[FitResult]:
+    """Fit a candidate and predict its test sets; return its `FitResult` in a list."""
+
     def predict_with_model(model: Any, fitted_steps: FittedSteps | None) -> dict[str, Any]:
         test_sets = make_test_sets()
         predictions_by_test_set = []
@@ -350,9 +358,14 @@ def fit_or_record_failure(
         group_params = {}
         if fit_input.original_rows is not None:
             group_params = copies_module().keep_copies_together(model, fit_input.original_rows)
-        fitted_steps = _fit(
-            model, candidate, fit_input, data.targets(fit_input.y), group_params | fit_input.params
-        )
+        with fit_input.fit_context(model):
+            fitted_steps = _fit(
+                model,
+                candidate,
+                fit_input,
+                data.targets(fit_input.y),
+                group_params | fit_input.params,
+            )
         fit_end_time = time.perf_counter()
         outputs = predict_with_model(model, fitted_steps)
     except TrueRiskError:
@@ -406,13 +419,22 @@ def _fit(
     return fitted_steps
 
 
-def fit_on_all_rows(family: Family, candidate: int, data: Data, seed: Any) -> Any:
-    """Return a candidate fitted on all rows, or raise the error of a failed fit."""
+def fit_on_all_rows(
+    family: Family,
+    candidate: int,
+    data: Data,
+    seed: Any,
+    fit_context: FitContext = nullcontext,
+) -> Any:
+    """Return a candidate fitted on all rows, or raise the error of a failed fit.
+
+    The model is fitted within the context `fit_context(model)`.
+    """
     model = None
     refuse_too_large(replace(family, candidates=(family.candidates[candidate],)), data)
     try:
         model = family.make(candidate, seed)
-        with disable_checks():
+        with disable_checks(), fit_context(model):
             model.fit(data.X, *data.targets(data.y), **data.fit_params)
     except TrueRiskError:
         raise

@@ -13,7 +13,7 @@ from truerisk.contracts import Request, RunOptions
 from truerisk.core.arguments import mention
 from truerisk.core.errors import FitFailed, FitFailedWarning, TrueRiskError, describe_error, warn
 from truerisk.core.family import Family
-from truerisk.core.progress import report_progress
+from truerisk.core.progress import fit_follower, report_progress
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
 from truerisk.engines.running.doors import refuse_too_large
@@ -58,6 +58,8 @@ def run_jobs(
     if fit_function is None and jobs:
         refuse_too_large(family, data, plan)
     collector = _ResultCollector(data, plan, request, n_result_rows, run.is_needed)
+    if fit_function is None and (follower := fit_follower()) is not None:
+        fit_function = follower.fit_function(jobs)
     is_local = run.executor is None
     task = (
         partial(fit_batch, fit_function=fit_function, step_trees=run.step_cache)
