@@ -66,18 +66,3 @@ def test_fisher_collinear_columns_share() -> None:
     once, twice = FisherClassifier().fit(X, Y), FisherClassifier().fit(np.c_[X, X[:, :1]], Y)
     assert np.allclose(twice.coef_[:, 0], once.coef_[:, 0] / 2)
     assert np.allclose(twice.coef_[:, 3], once.coef_[:, 0] / 2)
-
-
-@pytest.mark.parametrize(
-    ("model", "y", "weights", "message"),
-    [
-        (FisherClassifier("middle"), [0, 1, 1], None, "threshold='middle' is unknown"),
-        (FisherClassifier(), [1, 1, 1], None, "y holds one class only"),
-        (FisherClassifier(), [0, 1, 1], [1, 1], "sample_weight.shape"),
-        (FisherClassifier(), [0, 1, 1], [1, -1, 1], "must not be negative"),
-        (FisherClassifier(), [0, 1, 1], [0, 0, 0], "not zero everywhere"),
-    ],
-)
-def test_fisher_refuses(model, y, weights, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        model.fit(np.arange(3.0)[:, None], y, sample_weight=weights)

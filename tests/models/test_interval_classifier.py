@@ -168,19 +168,3 @@ def test_interval_classifier_takes_a_column_in_any_form() -> None:
     assert models[3].feature_names_in_.tolist() == ["x"]
     with pytest.raises(ValueError, match="2 features.*expecting 1 feature"):
         models[0].predict(np.ones((3, 2)))
-
-
-@pytest.mark.parametrize(
-    ("X", "y", "k", "message"),
-    [
-        (np.eye(3), [0, 1, 0], 2, r"X has 3 features \(n_features=3\), but .* expecting 1 feature"),
-        (X9, Y9, 0, "k=0 is no number of intervals"),
-        (X9, Y9, True, "k=True is no number"),
-        (X9, Y9, 2.0, "k=2.0 is no number"),
-        ([1, 2, 3], [0, 1, 2], 2, "Only binary classification is supported. .* is multiclass"),
-        ([1, np.nan], [0, 1], 2, "contains NaN"),
-    ],
-)
-def test_interval_classifier_refuses(X, y, k, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        IntervalClassifier(k).fit(X, y)

@@ -272,27 +272,6 @@ def test_logistic_path_at_names_a_place_or_a_penalty():
         assert abs(model.intercept_path_[0]) < 1e-14
 
 
-@pytest.mark.parametrize(
-    ("setting", "weights", "message"),
-    [
-        ({"l1_ratio": 1.2}, None, "l1_ratio=1.2 is no number between 0 and 1"),
-        ({"n_lambdas": 0}, None, "n_lambdas=0 is no whole number"),
-        ({"lambdas": [0.1, -1.0]}, None, "lambdas must be positive"),
-        ({"lambdas": []}, None, "lambdas must be positive"),
-        ({"tol": 0}, None, "tol=0 is no number"),
-        ({"max_iter": 2.5}, None, "max_iter=2.5 is no whole number"),
-        ({"least_ratio": "small"}, None, "least_ratio='small' is no number"),
-        ({"at": "last"}, None, "neither a place"),
-        ({"at": -0.5}, None, "no penalty"),
-        ({}, GY, "only one class"),
-        ({}, np.zeros(30), "zero for every row"),
-    ],
-)
-def test_logistic_path_refuses(setting, weights, message):
-    with pytest.raises(ValueError, match=message):
-        LogisticPath(**setting).fit(GX, GY, weights)
-
-
 def test_logistic_path_warns_of_what_did_not_converge():
     """With few passes the path has its full length, `converged_` is False there, and a warning."""
     X, y, _ = problem(np.random.default_rng(9))

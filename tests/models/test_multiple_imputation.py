@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.experimental import enable_iterative_imputer  # noqa: F401
 from sklearn.feature_selection import SelectKBest
-from sklearn.impute import IterativeImputer, SimpleImputer
+from sklearn.impute import IterativeImputer
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -101,20 +101,3 @@ def test_multiple_imputation_seeds_an_own_imputer():
     parts = make_pipeline(IterativeImputer(sample_posterior=True), PCA(2), SelectKBest(k=1))
     for fitted in model.set_params(imputer=parts).fit(X, LABELS).imputers_:
         assert fitted[0].random_state == fitted[1].random_state is not None
-
-
-DRAWS_NOT = r"it does not draw, .*sample_posterior=True"
-HALF = make_pipeline(IterativeImputer(sample_posterior=True), IterativeImputer())
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        *[({"imputer": one}, DRAWS_NOT) for one in (SimpleImputer(), IterativeImputer(), HALF)],
-        *[({"n_imputations": n}, "n_imputations") for n in (0, 2.5, "5")],
-    ],
-)
-def test_multiple_imputation_refuses(options, message):
-    """All tables of an imputer that does not draw would be the same."""
-    with pytest.raises(ValueError, match=message):
-        MultipleImputation(LogisticRegression(), **options).fit(X, LABELS)

@@ -170,25 +170,3 @@ def test_parzen_finds_a_width_for_poor_data(width, rows, labels) -> None:
         model = ParzenClassifier(width, per_class=per_class).fit(rows, labels)
         assert (np.isfinite(model.width_) & (model.width_ > 0)).all()
         assert np.isfinite(model.predict_proba(rows)).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"kernel": "cosine"}, "kernel='cosine' is unknown; use gaussian, exponential"),
-        ({"width": "silverman"}, "width='silverman' is unknown; use a number, lissack-fu"),
-        ({"width": 0.0}, "width=0.0: widths must be positive"),
-        ({"width": True}, "width=True: give one number"),
-        (
-            {"width": [1.0, 2.0, 3.0]},
-            "give one number, or with per_class=True one for each of the 3",
-        ),
-        ({"width": [1.0, 2.0], "per_class": True}, "one for each of the 3 classes"),
-        ({"width": [1.0, np.nan, 2.0], "per_class": True}, "widths must be positive and finite"),
-        ({"priors": [0.5, 0.5]}, r"priors has shape \(2,\); give one number for each of the 3"),
-        ({"priors": [0.5, 0.6, -0.1]}, "must be probabilities that add up to 1"),
-    ],
-)
-def test_parzen_refuses(options, message) -> None:
-    with pytest.raises(ValueError, match=message):
-        ParzenClassifier(**options).fit(X, Y)

@@ -3,9 +3,13 @@
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import (
+    LinearDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysis,
+)
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_regression
 from sklearn.kernel_ridge import KernelRidge
@@ -14,6 +18,7 @@ from sklearn.linear_model import (
     Lasso,
     LassoLars,
     LinearRegression,
+    LogisticRegression,
     PoissonRegressor,
     Ridge,
     RidgeCV,
@@ -189,11 +194,16 @@ SEVERAL = ("one penalty per target", "several targets")
         (DecisionTreeClassifier(class_weight="balanced"), "do not hold the means"),
         (DummyRegressor(strategy="median"), "no maximum of the likelihood"),
         (DummyClassifier(strategy="uniform"), "no maximum of the likelihood"),
+        (LogisticRegression(class_weight="balanced"), "class_weight"),
+        (LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1), "shrunken"),
+        (QuadraticDiscriminantAnalysis(reg_param=0.1), "shrunken"),
+        (LogisticRegression(), "3,002 penalised coefficients"),
     ],
 )
 def test_degrees_of_freedom_refuses(model, message):
     """Where no formula is known, or the likelihood is another one."""
     y = np.column_stack([TARGET, WIDE[:, 0]]) if message in SEVERAL else np.abs(TARGET)
-    labels = np.arange(20) % 3 if type(model).__name__.endswith("Classifier") else y
+    rows = RNG.normal(size=(20, 3001)) if "penalised" in message else WIDE
+    labels = np.arange(20) % 2 if is_classifier(model) else y
     with pytest.raises(Refusal, match=f"(?s){message}"):
-        degrees_of_freedom(model.fit(WIDE, labels), WIDE)
+        degrees_of_freedom(model.fit(rows, labels), rows)

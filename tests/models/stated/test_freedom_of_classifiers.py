@@ -11,7 +11,6 @@ from sklearn.discriminant_analysis import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
-from truerisk.extend import Refusal
 from truerisk.models import LogisticPath
 from truerisk.models.stated.degrees_of_freedom import degrees_of_freedom
 
@@ -98,21 +97,6 @@ def test_degrees_of_freedom_of_discriminants(model, per_class) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # collinear
             assert degrees_of_freedom(model.fit(wide, THREE), wide) == 8
-
-
-@pytest.mark.parametrize(
-    ("model", "rows", "message"),
-    [
-        (LogisticRegression(class_weight="balanced"), X, "class_weight"),
-        (LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.1), X, "shrunken"),
-        (QuadraticDiscriminantAnalysis(reg_param=0.1), X, "shrunken"),
-        (LogisticRegression(), RNG.normal(size=(40, 3001)), "3,002 penalised coefficients"),
-    ],
-    ids=["weights", "linear", "quadratic", "coefficients"],
-)
-def test_degrees_of_freedom_refuses_other_likelihoods(model, rows, message) -> None:
-    with pytest.raises(Refusal, match=message):
-        degrees_of_freedom(model.fit(rows, TWO), rows)
 
 
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two", "three"])
