@@ -72,7 +72,7 @@ def test_refit_function_chooses_as_in_grid_search():
     assert ours.best_estimator_.n_neighbors == theirs.best_estimator_.n_neighbors
     assert ours.curve_.best == ours.best_index_ == theirs.best_index_
     assert not hasattr(ours, "best_score_")
-    assert ours.refit_time_ >= 0
+    assert 0 <= ours.refit_time_ < 60
     named = tr.HonestSearchCV(*NEAREST, cv=5, scoring="f1_macro", refit="f1_macro", outer=None)
     assert named.fit(X, Y).best_estimator_.n_neighbors == named.best_params_["n_neighbors"]
 

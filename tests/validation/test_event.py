@@ -3,22 +3,19 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from tests.support.rms_data import drawn
 
 import truerisk as tr
-from truerisk.exceptions import UnknownName
-from truerisk.extend import Data, Refusal
+from truerisk.extend import Data
 from truerisk.validation.outcomes import Event
 
 X, Y, SAMPLES = drawn()
 NAMES = np.where(Y == 1, "well", "ill")  # the event of the table is the first in order
 THREE = np.where(X[:, 2] > 0.8, "c", NAMES)
 SITE = np.arange(len(Y)) % 2
-UNKNOWN = "is no class of y, which has ill, well"
-DRAWN = {"samples": [np.arange(len(X))]}
 
 
 def numbers(found):
@@ -126,23 +123,6 @@ def test_event_reads_every_answer():
     two = Data.check(X, Y, task="classification")
     assert Event.from_label(None, two).convert_values(p, "probability") is p
 
-
-@pytest.mark.parametrize(
-    ("model", "y", "given", "error", "said"),
-    [
-        *[(GaussianNB(), NAMES, {"positive": word}, UnknownName, UNKNOWN)
-          for word in ("sick", 1.5, ["ill"], ("a", "b"))],
-        (Ridge(), X[:, 0], {"positive": 1}, Refusal, "positive=1 names a class, and y holds numb"),
-        (Ridge(), X[:, 0], {"clip": 0.01}, Refusal, "is about probabilities, and y holds numbers"),
-        (Ridge(), X[:, 0], {"thresholds": [0.5]}, Refusal, "is about probabilities, and y holds"),
-        # samples are drawn row by row, and the rows depend on each other
-        (GaussianNB(), NAMES, {**DRAWN, "time": np.arange(len(X))}, Refusal, "samples= are drawn"),
-        (GaussianNB(), NAMES, {**DRAWN, "block": np.arange(len(X)) % 8}, Refusal, "samples= are"),
-    ],
-)  # fmt: skip
-def test_validate_refuses_events_and_samples_that_cannot_be(model, y, given, error, said):
-    with pytest.raises(error, match=said):
-        tr.validate(model, X, y, **given)
 
 
 def test_validate_notes_that_ordered_categories_name_the_other_class():

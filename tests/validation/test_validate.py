@@ -237,6 +237,10 @@ def test_validate_of_rows_in_space_has_intervals_of_losses_and_auc_alone():
         assert any("near each other may depend on each other" in note for note in found.notes)
 
 
+NUMBERS = {"search_or_model": Ridge(), "y": X[:, 0]}
+DRAWN = {"samples": [np.arange(len(X))]}
+
+
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
@@ -249,11 +253,19 @@ def test_validate_of_rows_in_space_has_intervals_of_losses_and_auc_alone():
           for samples in (5, [[1, 2], [3]], [[1, 500]])],
         ({"time": [1, 2, 3]}, BadData, "time"),
         ({"colour": "red"}, Refusal, "fit parameters go to a HonestSearchCV"),
+        *[({"positive": label}, UnknownName, "is no class of y, which has 0, 1")
+          for label in ("sick", 1.5, ["ill"], ("a", "b"))],
+        (NUMBERS | {"positive": 1}, Refusal, "positive=1 names a class, and y holds numbers"),
+        (NUMBERS | {"clip": 0.01}, Refusal, "is about probabilities, and y holds numbers"),
+        (NUMBERS | {"thresholds": [0.5]}, Refusal, "is about probabilities, and y holds numbers"),
+        # samples are drawn row by row, and the rows depend on each other
+        (DRAWN | {"time": np.arange(len(X))}, Refusal, "samples= are drawn"),
+        (DRAWN | {"block": np.arange(len(X)) % 8}, Refusal, "samples= are"),
     ],
 )  # fmt: skip
 def test_validate_refuses(given, error, said):
     with pytest.raises(error, match=said):
-        tr.validate(GaussianNB(), X, Y, **given)
+        tr.validate(**{"search_or_model": GaussianNB(), "X": X, "y": Y} | given)
 
 
 def test_validate_refuses_searches_of_other_rows():
