@@ -187,14 +187,19 @@ def test_groups_are_needed_to_replay_grouped_splits(grid_search, simple):
 
 
 def test_honest_search_needs_no_fit_to_be_audited(simple):
-    """Its kept losses are corrected; other rows are refused by their fingerprint."""
+    """Its kept losses are corrected; other rows are refused by their fingerprint.
+
+    A level that tests the choice makes the fits that `outer=None` has left out.
+    """
     X, y = simple
     search = tr.HonestSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, outer=None)
+    tested = clone(search).set_params(outer="pairs").fit(X, y)
     u = tr.audit(search.fit(X, y), X, y, level="bbc")
     assert u.honest.n_fits == 0
     assert u.claimed.value == pytest.approx(search.selected_risk_.value)
     assert (u.claimed.scoring, u.claimed.perfect) == ("zero-one", None)
     assert u.conclusion.startswith("1 - best_score_ ")
+    assert tr.audit(search, X, y, level="pairs").honest.value == tested.risk_.value
     with pytest.raises(BadData, match="other fingerprint"):
         tr.audit(search, X[::-1], y)
 

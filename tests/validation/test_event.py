@@ -124,7 +124,6 @@ def test_event_reads_every_answer():
     assert Event.from_label(None, two).convert_values(p, "probability") is p
 
 
-
 def test_validate_notes_that_ordered_categories_name_the_other_class():
     """Labels are sorted as text: 'severe' < 'slight', although y says slight < severe."""
     rng = np.random.default_rng(0)

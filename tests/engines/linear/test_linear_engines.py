@@ -239,6 +239,8 @@ REFUSED = {
         (Ridge(alpha=np.nan), None, "is no penalty"),
         (Ridge(fit_intercept="yes"), None, "nothing that scikit-learn allows"),
         (Ridge(max_iter=0), None, "nothing that scikit-learn allows"),
+        (Ridge(tol=-1.0), None, "nothing that scikit-learn allows"),
+        (Ridge(tol="1e-4"), None, "nothing that scikit-learn allows"),
         (RidgeCV(), None, "not LinearRegression or Ridge"),
     ],
     KernelRidges: [
