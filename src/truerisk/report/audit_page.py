@@ -14,7 +14,8 @@ from truerisk.core.formats import (
 from truerisk.report.assessment_page import MAX_COUNTED_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.report.figure import FigureTable, drop_none
-from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section, split_sentences
+from truerisk.report.gate import SECTIONS_WITH_GATE, make_gate
+from truerisk.report.layout import Headline, Page, Section, split_sentences
 from truerisk.report.methods_text import (
     REFERENCES,
     ReproductionInfo,
@@ -70,6 +71,7 @@ def draw_audit_page(audit: Audit) -> Page:
         "sections": tuple(_sections(audit)),
         "methods": " ".join(_methods_sentences(audit)),
         "references": _references(audit),
+        "gate": make_gate(audit, _call(audit), is_command=bool(audit.command)),
         "repeat": _repeat_info(audit),
         "notes": list(dict.fromkeys(notes))[:40],
     }
@@ -164,7 +166,7 @@ def _sections(audit: Audit) -> Iterator[Section]:
             "The best of many scores looks better than it is, the more so the more there are."
         )
         yield Section("optimism", "Optimism", introduction, figures)
-    yield from CLOSING_SECTIONS
+    yield from SECTIONS_WITH_GATE
 
 
 # ---------------------------------------------------------------- methods paragraph
@@ -253,16 +255,19 @@ def _repeat_info(audit: Audit) -> ReproductionInfo:
 
     If the audit used only the scores of the search, nothing is known about how they were computed.
     """
-    call_text, honest_risk = (
-        "\n".join(
-            escape_and_truncate(command_line, 1000) for command_line in audit.command.splitlines()
-        ),
-        audit.honest,
-    )
+    honest_risk = audit.honest
     call_facts: dict[str, str] = {}
     if isinstance(honest_risk, RiskEstimate):
         call_facts = {"seed": str(honest_risk.seed), "engine": honest_risk.engine}
         call_facts["data fingerprint"] = honest_risk.data_fingerprint
+    return ReproductionInfo.from_call(_call(audit), call_facts, audit.versions)
+
+
+def _call(audit: Audit) -> str:
+    """Return the command that was typed, or the call in Python."""
+    if audit.command:
+        lines = audit.command.splitlines()
+        return "\n".join(escape_and_truncate(command_line, 1000) for command_line in lines)
     argument_name = {"time": "time", "space": "block", "groups": "groups"}.get(audit.mixes or "")
     argument_text = "" if argument_name is None else f"{argument_name}={argument_name}, "
     data_arguments = "" if audit.level == "scores" else "X, y, "
@@ -270,6 +275,4 @@ def _repeat_info(audit: Audit) -> ReproductionInfo:
         f"tr.audit(search, {data_arguments}{argument_text}level={audit.level!r}, "
         f"confidence_level={audit.confidence_level:.15g})"
     )
-    return ReproductionInfo.from_call(
-        call_text or escape_and_truncate(default_call, 1000), call_facts, audit.versions
-    )
+    return escape_and_truncate(default_call, 1000)

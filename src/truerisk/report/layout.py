@@ -49,6 +49,7 @@ class Headline:
 TEMPLATE_DEFAULTS: Mapping[str, Any] = {
     **dict.fromkeys(("facts", "headline", "findings", "references", "described", "notes"), ()),
     "methods": "",
+    "gate": None,
     "repeat": None,
 }
 """Default values of the template for elements that a page may lack."""

@@ -10,7 +10,8 @@ from truerisk.core.formats import (
 )
 from truerisk.external.table_audit import MOST_SHOWN, TableAudit
 from truerisk.report.figure import Figure, FigureTable, drop_none
-from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section, split_sentences
+from truerisk.report.gate import SECTIONS_WITH_GATE, make_gate
+from truerisk.report.layout import Headline, Page, Section, split_sentences
 from truerisk.report.methods_text import (
     ReproductionInfo,
     describe_interval,
@@ -64,6 +65,8 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
     """Return the HTML page of an audit of a table."""
     scale, selected, honest = audit.scale, audit.selected, audit.honest
     source = escape_and_truncate(audit.source, 80)
+    scoring = "" if selected.scoring == "loss" else f", scoring={selected.scoring!r}"
+    call = escape_and_truncate(audit.command or f"tr.audit_table(losses{scoring})", 1000)
     headline = [
         Headline(
             f"Report this {scale.noun}",
@@ -96,7 +99,7 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
         "findings": audit.findings,
         "sections": (
             Section("numbers", "Numbers", "", drop_none(draw_differences(audit))),
-            *CLOSING_SECTIONS,
+            *SECTIONS_WITH_GATE,
         ),
         "blocks": [
             (FigureTable.from_rows(block.head, block.rows), escape_and_truncate(caption, 1000))
@@ -105,11 +108,8 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
         "text": "",
         "methods": _methods_text(audit),
         "references": [find_reference("bbc")],
-        "repeat": ReproductionInfo.from_call(
-            escape_and_truncate(audit.command, 1000) or "tr.audit_table(losses)",
-            {"seed": str(audit.seed)},
-            {},
-        ),
+        "gate": make_gate(audit, call, is_command=bool(audit.command)),
+        "repeat": ReproductionInfo.from_call(call, {"seed": str(audit.seed)}, {}),
         "notes": [escape_and_truncate(note, 400) for note in (*honest.notes, *audit.notes)],
     }
     return Page("record.html", values)

@@ -92,7 +92,7 @@ def compare_with_bound(
 def require(honest_numbers: Mapping[str, HonestNumber], bounds: Mapping[str, float]) -> None:
     """Raise `BoundMissed` if the interval of a named risk or score does not keep its bound."""
     if not bounds:
-        name = _format_as_argument(next(iter(honest_numbers)), "0.2")
+        name = format_as_argument(next(iter(honest_numbers)), "0.2")
         raise BadArgument(f"require() was given no bound: write it as in require({name}).")
     judgements = [
         compare_with_bound(
@@ -105,10 +105,10 @@ def require(honest_numbers: Mapping[str, HonestNumber], bounds: Mapping[str, flo
         raise BoundMissed("\n".join(missed_sentences))
 
 
-def _format_as_argument(name: str, bound: str = "") -> str:
+def format_as_argument(name: str, bound: str = "") -> str:
     """Format a bound as an argument of a call of require(); without a bound, return its name.
 
-    >>> _format_as_argument("zero-one", "0.2"), _format_as_argument("1 - auc", "0.2")
+    >>> format_as_argument("zero-one", "0.2"), format_as_argument("1 - auc", "0.2")
     ('zero_one=0.2', "**{'1 - auc': 0.2}")
     """
     keyword = re.sub(r"\W", "_", name)
@@ -134,7 +134,7 @@ def _check_bound(
         raise UnknownName(
             f"require({name}=…): this number was not measured"
             f"{suggestion_for(keyword, numbers_by_keyword) or '.'} "
-            f"Measured are: {', '.join(map(_format_as_argument, honest_numbers))}. A call measures "
+            f"Measured are: {', '.join(map(format_as_argument, honest_numbers))}. A call measures "
             "more "
             "scores where it is asked for them, as in scoring=['auc', 'log']."
         )
