@@ -89,11 +89,11 @@ def test_posterior_tail_is_on_the_page_of_an_assessment_and_of_its_risk():
     found = tr.assess(["knn"], X, Y, outer="5-fold")
     risk = found.best_learner.risk
     posterior = tr.ErrorPosterior.of_estimate(risk)
-    points = marks_of(draw_error_tail(risk), "point")
+    points = marks_of(draw_error_tail(posterior), "point")
     assert [mark.ys[0] for mark in points] == pytest.approx([0.75, 0.5, 0.25, 0.05])
     assert points[-1].xs[0] == pytest.approx(posterior.upper(0.95))
     counts = f"{posterior.errors:.0f} of {posterior.n:.0f}"
     for page in (found.to_html(), risk.to_html()):
         assert f"errors: {counts} tested rows" in page
     assert f"% wrong answers, {counts};" in found.conclusion
-    assert draw_error_tail(tr.estimate_risk(LinearRegression(), X, X[:, 0])) is None
+    assert "1 − cdf" not in tr.estimate_risk(LinearRegression(), X, X[:, 0]).to_html()

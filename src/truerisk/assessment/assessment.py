@@ -17,7 +17,7 @@ from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.contracts import FitCounts
 from truerisk.core import formats, tables
 from truerisk.core.arguments import RenamedAttribute, check_level, mention
-from truerisk.core.errors import Refusal, UnknownName
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.formats import format_percent, signed_number
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_a
@@ -172,11 +172,9 @@ class Assessment(ResultWithBounds, Record):
     """
 
     schema: ClassVar[str] = "truerisk.assessment/2"
-    derived: ClassVar[Mapping[str, str]] = {
-        "best_params": "best_params",
-        "posterior": "posterior",
-    }
+    derived: ClassVar[Mapping[str, str]] = {"best_params": "best_params"}
     stored: ClassVar[Mapping[str, str]] = {
+        "posterior": "posterior",
         "columns": "columns",
         "differences": "differences",
         "best_set": "usual_best_set",
@@ -247,7 +245,14 @@ class Assessment(ResultWithBounds, Record):
 
         Records that were read from a file are checked by this property.
         """
-        return None if self.best in self.learners else ("best", "one of the learners")
+        if self.best not in self.learners:
+            return "best", "one of the learners"
+        if self.posterior is not None:
+            try:
+                load_from_assessment("posterior")(**self.posterior)
+            except (BadData, BadArgument, TypeError):
+                return "posterior", "the number of errors of a number of rows"
+        return None
 
     @property
     def best_learner(self) -> TunedLearner:
@@ -355,8 +360,8 @@ class Assessment(ResultWithBounds, Record):
         differences: Sequence[DifferenceFromBest] = load_from_assessment("differences")(self)
         return differences
 
-    @property
-    def posterior(self) -> dict[str, Any] | None:
+    @cached_property
+    def posterior(self) -> Mapping[str, Any] | None:
         """Numbers of errors and of tested rows that define the posterior of the error rate.
 
         The property is None if the risk of the best learner has no such posterior.

@@ -36,6 +36,7 @@ from truerisk.report.rates import ThresholdRates, draw_calibration
 from truerisk.report.record_figures import draw_error_tail
 from truerisk.report.validation_page import validation_references
 from truerisk.report.validation_parts import PagePart, build_page_parts, describe_rows
+from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import Interval
 from truerisk.results.sentences import (
     SELECTED_SCORE_LABEL,
@@ -354,13 +355,13 @@ def _sections(document: Assessment, threshold_rates: ThresholdRates | None) -> I
         yield Section(
             "over-time", f"{risk_noun.capitalize()} over time", introduction, time_figures
         )
-    posterior_figures = drop_none(draw_error_tail(document.best_learner.risk))
-    if posterior_figures:
+    if document.posterior is not None:
         introduction = (
-            f"What the errors of {escape_and_truncate(document.best, 60)} on rows used neither for "
-            "tuning nor for fitting say about its true error, as if one rule had made them."
+            f"What the errors of {escape_and_truncate(document.best, 60)} on held-out rows say "
+            "about its true error, as if one rule had made them."
         )
-        yield Section("posterior", "Posterior of the error", introduction, posterior_figures)
+        figures = (draw_error_tail(ErrorPosterior(**document.posterior)),)
+        yield Section("posterior", "Posterior of the error", introduction, figures)
     stability_figures = drop_none(draw_boxes(document), draw_stability(document))
     if stability_figures:
         introduction = "How much the results depend on which rows happened to be in the table."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,12 @@ from markupsafe import Markup
 from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
-from truerisk.core.errors import BadData, escape_for_xml
+from truerisk.core.errors import BadData, Refusal, escape_for_xml
 from truerisk.core.formats import escape_and_truncate
 from truerisk.external.table_audit import TableAudit
 from truerisk.report.assessment_page import draw_assessment_page
 from truerisk.report.audit_page import draw_audit_page
-from truerisk.report.figure import Figure, FigureTable, drop_none
+from truerisk.report.figure import Figure, FigureTable
 from truerisk.report.layout import Page, Section, load_template
 from truerisk.report.many_page import draw_comparison_page
 from truerisk.report.panels import is_experiment_report
@@ -27,6 +28,7 @@ from truerisk.report.record_figures import draw_error_tail, draw_figures
 from truerisk.report.svg import DRAWING_WIDTH, N_SERIES, Drawing
 from truerisk.report.table_page import draw_table_audit_page
 from truerisk.report.validation_page import draw_validation_page
+from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.json_values import read_schema_name
 from truerisk.results.records import Record
 from truerisk.results.results import RiskCurve, RiskEstimate
@@ -51,8 +53,8 @@ def build_page(record: Any) -> Page:
             return page_function(record)
     is_estimate = isinstance(record, RiskEstimate)
     figures = draw_figures(record)
-    if is_estimate:
-        figures += drop_none(draw_error_tail(record))
+    with suppress(Refusal):  # Only counts of independent errors have a posterior.
+        figures += (draw_error_tail(ErrorPosterior.of_estimate(record)),) if is_estimate else ()
     blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
     fact_texts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
     if is_experiment_report(record):

@@ -11,7 +11,6 @@ import numpy as np
 from truerisk.assessment.assessment import Assessment
 from truerisk.auditing.outcome import Audit
 from truerisk.comparison.many_comparison import ManyComparison
-from truerisk.core.errors import Refusal
 from truerisk.core.formats import escape_and_truncate, format_number, format_risk
 from truerisk.diagnostics.permutations import PermutationTest
 from truerisk.estimation.bayesian_error import RulePosterior
@@ -215,15 +214,8 @@ def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
     return _draw_density(error_rates, density, posterior.mean, posterior.upper(BOUND_LEVEL))
 
 
-def draw_error_tail(estimate: RiskEstimate) -> Figure | None:
-    """Draw the probability that the true error exceeds a number, 1 − cdf, with Wallman's measures.
-
-    The result is None if the errors of the estimate have no posterior.
-    """
-    try:
-        posterior = ErrorPosterior.of_estimate(estimate)
-    except Refusal:
-        return None
+def draw_error_tail(posterior: ErrorPosterior) -> Figure:
+    """Draw the probability that the true error exceeds a number, 1 − cdf, with four measures."""
     lowest_rate, highest_rate = (
         posterior.quantile(TAIL_PROBABILITY),
         posterior.quantile(1 - TAIL_PROBABILITY),

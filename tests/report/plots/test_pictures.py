@@ -115,7 +115,7 @@ def test_monte_carlo_plot_has_quartiles_and_outliers(found):
     _, first, _, third, _ = five_numbers(risks)
     box = ax.patches[0]
     assert (box.get_x(), box.get_x() + box.get_width()) == pytest.approx((first, third))
-    assert lines_of(ax)[-1].get_xdata().tolist() == [9.0]
+    assert [line.get_xdata().tolist() for line in lines_of(ax)[-2:]] == [[9.0], [np.mean(risks)]]
 
 
 def test_stability_plot_starts_with_the_chosen_setting(found):
