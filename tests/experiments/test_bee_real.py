@@ -155,7 +155,7 @@ def test_real_sets_figure_learns_from_the_smallest_training_sets(figure, monkeyp
         )
         for one in figure.data_sets
     )
-    small = replace(figure, data_sets=few, claims=()).to_experiment()
+    small = replace(figure, data_sets=few, claims=(), equalities=()).to_experiment()
     for grid in small.findings(draw_replicates(small, 2)).tables:
         means = {row.name: row.means[0] for row in grid.rows}
         assert 0 <= means[ORACLE] == min(means.values())
@@ -205,3 +205,15 @@ def test_real_set_panel_pairs_what_a_choice_adds():
     for line, every in zip(paired.series, both.series):
         assert line.y == pytest.approx(added.mean(axis=0))
         assert (line.error < every.error / 20).all()
+
+
+def test_real_figure_claims_of_equality_are_judged():
+    """Both methods choose equally well where their errors differ by at most the tolerance."""
+    rng, sizes = np.random.default_rng(0), (20, 4)
+    draws = {
+        f"ovarian LR {name}": 0.2 + shift + 1e-3 * rng.normal(size=sizes)
+        for name, shift in {"BEEp": 0, "BEEi": 0.01, "100×CV-5": 0.03}.items()
+    }
+    statements = [BEE_FIGURE_2._equality_statement(draws, c) for c in BEE_FIGURE_2.equalities]
+    assert [one.verdict for one in statements] == ["does not hold", "undecided", "holds"]
+    assert [len(one.quantities) for one in statements] == [1, 1, 4]

@@ -32,11 +32,13 @@ from truerisk.experiments.bee_choosing import (
 )
 from truerisk.experiments.experiment import Draws, Experiment, replicate_rng, split_paragraphs
 from truerisk.experiments.figures import FindingParts, Findings
-from truerisk.experiments.statements import Statement
+from truerisk.experiments.statements import Claim, Statement
 from truerisk.extend import Family, LinearRules
 
 # These are the indices of the smallest and largest sizes in `training_sizes`.
 FIRST_SIZE, LAST_SIZE = 0, -1
+# Mean errors count as equal if they differ by at most this: two of the 86 test rows at n = 130.
+EQUALITY_TOLERANCE = 0.02
 # Each class needs this number of rows: the improper prior (BEEi) has no posterior with one row.
 MIN_ROWS_PER_CLASS = 2
 
@@ -161,8 +163,8 @@ class RealDataSet:
 class RealDataFigure:
     """Figure of document 002: test errors of all methods on several real data sets.
 
-    `claims` are the document's statements as comparisons of errors, and `notes` are paragraphs of
-    the report.
+    `claims` are the document's statements as comparisons of errors, `equalities` are its statements
+    that two methods choose equally well, and `notes` are paragraphs of the report.
     """
 
     name: str
@@ -172,6 +174,7 @@ class RealDataFigure:
     notes: str
     replicates: int
     unit: str = REPLICATE_UNIT
+    equalities: tuple[ErrorComparison, ...] = ()
 
     def check(self) -> None:
         """Load all data sets; raise BadData if the files of one are missing."""
@@ -192,6 +195,7 @@ class RealDataFigure:
                 compare_choices(draws, training_sizes[claim[0].split()[0]], claim)
                 for claim in self.claims
             ),
+            (self._equality_statement(draws, claim) for claim in self.equalities),
             (
                 real_set.divergence_statement(draws, learner)
                 for real_set in self.data_sets
@@ -200,6 +204,22 @@ class RealDataFigure:
             ),
         )
         return Findings.from_parts(self.name, split_paragraphs(self.notes.strip()), finding_parts)
+
+    def _equality_statement(self, draws: Draws, claim: ErrorComparison) -> Statement:
+        """Return the statement that two methods choose rules of equal error at the given sizes."""
+        learner, method, other_method, *size_indices = claim
+        (sizes,) = (
+            real_set.training_sizes
+            for real_set in self.data_sets
+            if real_set.name == learner.split()[0]
+        )
+        differences = draws[f"{learner} {method}"] - draws[f"{learner} {other_method}"]
+        return Statement.from_quantities(
+            f"{learner}: {method} is equal to {other_method} at n = "
+            f"{', '.join(str(sizes[j]) for j in size_indices)}: within {EQUALITY_TOLERANCE}",
+            {f"difference, n = {sizes[j]}": differences[:, j] for j in size_indices},
+            claim=Claim("near", 0.0, EQUALITY_TOLERANCE),
+        )
 
     @property
     def with_all_sizes(self) -> RealDataFigure:
@@ -216,7 +236,8 @@ class RealDataFigure:
             )
             for real_set in self.data_sets
         )
-        return replace(self, name=f"{self.name}-full", data_sets=tuple(sets))
+        # Equality is judged at the sizes of the usual figure only.
+        return replace(self, name=f"{self.name}-full", data_sets=tuple(sets), equalities=())
 
     def to_experiment(self, full: Experiment | None = None) -> Experiment:
         """Return the experiment of this figure, which `reproduce` runs by its name."""
@@ -270,6 +291,11 @@ BEE_FIGURE_2 = RealDataFigure(
         ("a1a LR", "CV-5", "BEEp", FIRST_SIZE),
         ("a1a LR", "BEEp", "CV-5", LAST_SIZE),
         ("a1a SVM", "BEEp", "CV-5", FIRST_SIZE, LAST_SIZE),
+    ),
+    equalities=(
+        ("ovarian LR", REPEATED_CV, "BEEp", LAST_SIZE),
+        ("ovarian LR", REPEATED_CV, "BEEi", LAST_SIZE),
+        ("ovarian LR", "BEEi", "BEEp", FIRST_SIZE, 1, 2, LAST_SIZE),
     ),
     replicates=25,
     notes=f"""
