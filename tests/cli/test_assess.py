@@ -48,20 +48,36 @@ def test_assess_prints_a_table_and_notes_on_stderr(assess):
     assert max(map(len, long.splitlines())) <= 100
 
 
-@pytest.mark.parametrize("groups", [None, "g"])
-def test_assess_is_that_of_python(assess, table, tmp_path, groups):
+SAME = {
+    "usual": ((), {}),
+    "seed": (("--seed", 3), {"random_state": 3}),
+    "score": (("--scoring", "auc"), {"scoring": "auc"}),
+    "score of sets": (("--scoring", "f1_micro"), {"scoring": "f1_micro"}),
+    "loops": (
+        ("--cv", "2x2-fold,loo", "--outer", "loo", "--rule", "1-se"),
+        {"outer": "loo", "cv": ["2x2-fold", "loo"], "rule": "1-se"},
+    ),
+    "groups": (("--groups", "g"), {}),
+    "numbers": (("--models", "ridge,tree"), {"learners": ["ridge", "tree"]}),
+}
+
+
+@pytest.mark.parametrize("case", SAME)
+def test_assess_is_that_of_python(assess, table, numbers, tmp_path, case):
     """The command adds nothing; groups reach every split and the command line of the page."""
+    words, given = SAME[case]
+    groups = "g" if case == "groups" else None
     path = with_columns(tmp_path / "t.csv", table, g=lambda i: i % 9) if groups else table
-    words = ("--groups", groups) if groups else ()
+    path = numbers if case == "numbers" else path
     said = assess(*words, "--json", file=path).content
     read = tr.datasets.read_table(path, "y", groups=groups)
-    given = {"cv": ["2-fold"], "outer": "3-fold", "groups": read.groups}
-    found = tr.assess(["lda", "tree"], read.X, read.y, **given)
+    given = {"cv": ["2-fold"], "outer": "3-fold", "groups": read.groups} | given
+    found = tr.assess(given.pop("learners", ["lda", "tree"]), read.X, read.y, **given)
     told = {"source": said["source"], "command": said["command"]}
     found = replace(found, column_names=read.feature_names, **told)
     assert read.feature_names == ("a", "b")
     assert timeless(said) == timeless(json.loads(found.to_json()))
-    assert ("--groups g" in said["command"]) == bool(groups)
+    assert " ".join(map(str, words)) in said["command"]
     fits = assess(*words, "--dry-run", "--json", file=path).content["fits"]
     assert fits == sum(one.n_fits for one in found.learners.values())
 
@@ -104,44 +120,6 @@ def test_dry_run_prints_a_line_per_learner_and_writes_nothing(assess, tmp_path):
         assert f"note: a dry run writes nothing to {place}" in said.err
     assert f"a dry run does not look into {places[2]}" in said.err
     assert not [*tmp_path.iterdir()]
-
-
-def test_seed_draws_the_folds(assess):
-    one, again, other = [assess("--json", "--seed", seed).content for seed in (1, 1, 2)]
-    assert timeless(one) == timeless(again)
-    plans = [d["learners"]["lda"]["risk"]["plan_fingerprint"] for d in (one, other)]
-    assert plans[0] != plans[1]
-    assert (one["seed"], other["seed"]) == (1, 2)
-
-
-def test_assess_of_numbers_has_squared_loss_against_the_mean(assess, numbers):
-    said = assess("--models", "ridge,tree", "--json", file=numbers).content
-    assert (said["scoring"], said["best"]) == ("squared", "ridge")
-    assert said["baseline_rule"] == "always predicting the mean"
-    y = np.loadtxt(numbers, delimiter=",", skiprows=1)[:, 2]
-    assert said["baseline"] == pytest.approx(y.var())
-    assert said["learners"]["ridge"]["risk"]["value"] < said["baseline"]
-
-
-def test_scoring_has_its_interval_or_a_reason(assess):
-    said = assess("--scoring", "auc", "--json").content
-    assert (said["scoring"], said["baseline"]) == ("auc", 0.5)
-    risk = said["learners"]["lda"]["risk"]
-    assert risk["value"] == 1  # a column predicts the target by itself
-    assert risk["interval"]["method"] == "logit-cv"
-    said = assess("--scoring", "f1_micro", "--json").content
-    assert said["learners"]["lda"]["risk"]["interval"] is None
-    assert "no interval, for 'f1_micro' is computed from whole test sets" in said["conclusion"]
-
-
-def test_rule_outer_and_cv_reach_all_loops(assess):
-    """Leave-one-out outside, repeated folds inside; further methods have curves beside."""
-    said = assess("--outer", "loo", "--cv", "2x2-fold,loo", "--rule", "1-se", "--json").content
-    assert (said["tested_by"], said["tuned_by"]) == ("loo", "2x2-fold")
-    assert [fold["n_test"] for fold in said["learners"]["lda"]["outer"]] == [1] * 30
-    assert list(said["learners"]["tree"]["criteria"]) == ["loo"]
-    assert {one["curve"]["rule"] for one in said["learners"].values()} == {"1-se"}
-    assert "rule 1-se" in assess("--rule", "1-se").out
 
 
 def test_very_many_fits_are_announced(assess, monkeypatch):
