@@ -14,8 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 import truerisk as tr
 from truerisk import RiskCurve, RiskEstimate, audit
 from truerisk.estimation import problem
-from truerisk.exceptions import FindingWarning, UnknownName
-from truerisk.extend import BadArgument
+from truerisk.exceptions import FindingWarning
 from truerisk.results.finding import Finding, are_checks_on
 
 KNN = KNeighborsClassifier(), {"n_neighbors": [1, 3]}
@@ -170,13 +169,6 @@ def test_checks_run_once_and_not_inside_fits_and_verbs_that_repeat(verb, n_check
     assert are_checks_on()
 
 
-def test_checks_refuse_what_is_no_flag():
-    with pytest.raises(BadArgument, match="checks='no'"):
-        tr.estimate_risk(KNN[0], *overlapping(), checks="no")
-    with pytest.raises(BadArgument, match="checks=2"):
-        tr.HonestSearchCV(*KNN, checks=2).fit(*overlapping())
-
-
 def test_checks_of_a_search_are_told_without_an_outer_loop():
     with pytest.warns(FindingWarning, match="near-copies"):
         found = tr.HonestSearchCV(*KNN, outer=None).fit(*near_copies())
@@ -245,14 +237,6 @@ def test_infinite_loss_leaves_the_rule_its_standard_error():
         found = tr.HonestSearchCV(*TREE, scoring="log", rule="1-se").fit(X, y)
     assert found.selected_risk_.std_error is None
     assert np.isnan(found.curve_.std_errors).all()
-
-
-@pytest.mark.parametrize(
-    "word", ["log-clip", "log-clip-", "log-clip-0", "log-clip-x", "log-clip-1"]
-)
-def test_log_clip_needs_a_number_between_0_and_one_half(word):
-    with pytest.raises(UnknownName, match=r"log-clip-0\.001"):
-        tr.estimate_risk(KNN[0], *overlapping(), scoring=word)
 
 
 DAYS = tr.datasets.make_daily_load(200, random_state=1)

@@ -154,6 +154,11 @@ UNFIT = [
     ),
     ({"sample_weight": ONES, "model": LINE}, BadData, "holds what is no number"),
     ({"block": X + 1j}, BadData, "complex|numbers"),
+    ({"checks": "no"}, BadArgument, "checks='no'"),
+    *(
+        ({"scoring": f"log-clip{end}"}, UnknownName, r"log-clip-0\.001")
+        for end in ("", "-", "-0", "-x", "-1")
+    ),
 ]
 UNKNOWN = [
     ({"cv": "holdot"}, "no method 'holdot'; did you mean 'holdout'"),
@@ -428,6 +433,7 @@ def test_odd_argument_is_named_in_one_line(call, message, tmp_path, monkeypatch)
     ("call", "error", "message"),
     [
         *[(call, UnknownName, message) for call, message in NEAREST],
+        (lambda: tr.HonestSearchCV(KNN, {}, checks=2).fit(X, Y), BadArgument, "checks=2"),
         *[(call, (TrueRiskError, ValueError), None) for call in UNSAID],
         *[(call, BadData, None) for call in COMPLEX],
     ],

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 from sklearn.dummy import DummyRegressor
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn, drawn_with_copies
 
 import truerisk as tr
-from truerisk.exceptions import UnknownName
-from truerisk.extend import BadData, Refusal
 from truerisk.methods import Bootstrap, KFold, Nested
 from truerisk.methods.bootstrap import weight_632_plus
 
@@ -165,28 +163,6 @@ def test_bootstrap_scorer_rates_each_model(kind):
     method = Bootstrap(kind, samples=SAMPLES)
     share = tr.estimate_risk(GaussianNB(), X, CODES, cv=method, scoring="f1_micro")
     assert 0 < share.value < 1
-
-
-IDENTITY = Bootstrap("oob", samples=np.arange(N)[None, :])
-F1 = {"model": GaussianNB(), "y": CODES, "scoring": "f1_micro"}
-
-
-@pytest.mark.parametrize(
-    ("make", "options", "error", "message"),
-    [
-        (lambda: Bootstrap("632"), {}, UnknownName, "kind='632' is unknown"),
-        (lambda: Bootstrap(replicates=0), {}, BadData, "replicates=0"),
-        (lambda: Bootstrap(convention="r"), {}, UnknownName, "convention='r' is unknown"),
-        (lambda: IDENTITY, {}, BadData, "none of the 1 samples misses a row"),
-        (lambda: "oob", {"X": X[:1], "y": NUMBERS[:1]}, BadData, "one row leaves none out"),
-        (lambda: ".632+", F1, Refusal, "cannot use the scorer f1_micro"),
-        (lambda: "optimism", F1, Refusal, "cannot use the scorer f1_micro"),
-    ],
-    ids=count(),
-)
-def test_bootstrap_refuses(make, options, error, message):
-    with pytest.raises(error, match=message):
-        tr.estimate_risk(**{"model": Ridge(), "X": X, "y": NUMBERS} | options, cv=make())
 
 
 # ---------------- tuned rules inside samples, and samples inside a search

@@ -4,6 +4,7 @@ from itertools import count
 
 import numpy as np
 import pytest
+from sklearn import model_selection as ms
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Perceptron, Ridge
 from sklearn.model_selection import GroupKFold
@@ -24,8 +25,10 @@ from truerisk.methods import (
     Bootstrap,
     Complete,
     Holdout,
+    KFold,
     MonteCarlo,
     Nested,
+    NestedInterval,
     PairedHalves,
     Pairs,
     Swapping,
@@ -59,6 +62,7 @@ def test_method_keeps_groups_whole_in_all_its_splits(method):
     assert (len(leaks["groups"]), len(leaks["copies"])) == (0, 0)
 
 
+RIDGE, NUMERIC = Ridge(), {"y": NUMBERS}
 GROUPED = {"groups": np.arange(48) // 3}
 AS_PRINTED = {"cv": Swapping(form="as-printed")}
 REFUSED = [
@@ -107,6 +111,38 @@ REFUSED = [
         Perceptron(),
         {"cv": "swapping"},
         "Perceptron estimates no probability.*Calibrated.*math.inf",
+    ),
+    *(
+        (RIDGE, NUMERIC | {"cv": cv}, message)
+        for cv, message in (
+            (KFold(folds=np.zeros(48, int)), "single fold"),
+            (KFold(folds=[0, 1]), r"folds has shape \(2,\)"),
+            (NestedInterval(folds=Y), "three or more"),
+            (NestedInterval(folds=np.array([np.arange(48) % 3, np.arange(48) % 4])), "3, 4"),
+            (NestedInterval(k=30), "single row"),
+            (
+                Bootstrap("oob", samples=np.arange(48)[None, :]),
+                "none of the 1 samples misses a row",
+            ),
+            ([], "the list of splits is empty"),
+            ([(np.arange(5), [])], "split 0 of 1 given splits has no test rows"),
+            ([([1], [2]), ([], [1])], "split 1 of 2 given splits has no training rows"),
+            ([([0, 1], [48])], "test rows are not row numbers 0 … 47"),
+            ([([-1, 1], [2])], "training rows are not row numbers"),
+            ([([0.5, 1], [2])], "training rows are not row numbers"),
+            ([1, 2], "split 0 is no .train, test. pair"),
+            (ms.KFold(49), "the splitter .* cannot split these rows: "),
+            (GroupKFold(3), "the splitter .* cannot split these rows: "),
+            (ms.LeavePOut(49), "the splitter .* cannot split these rows: "),
+        )
+    ),
+    (RIDGE, {"cv": "loo", "X": X[:1], "y": NUMBERS[:1]}, "nothing to train on"),
+    (RIDGE, {"cv": "oob", "X": X[:1], "y": NUMBERS[:1]}, "one row leaves none out"),
+    (LOGISTIC, {"cv": NestedInterval(), "scoring": "auc"}, "loss 'auc'"),
+    (RIDGE, NUMERIC | {"cv": NestedInterval(k=5), "groups": np.arange(48) // 10}, "single group"),
+    *(
+        (LOGISTIC, {"cv": word, "scoring": "f1_micro"}, "cannot use the scorer f1_micro")
+        for word in (".632+", "optimism")
     ),
     (LOGISTIC, AS_PRINTED, "nearest neighbours with odd k.*form='exact'"),
     (KNeighborsClassifier(4), AS_PRINTED, "nearest neighbours with odd k"),

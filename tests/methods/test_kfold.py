@@ -12,7 +12,6 @@ from tests.support.data import NINE, checked, normal_rows
 from tests.support.plans import drawn, sets_of
 
 import truerisk as tr
-from truerisk.extend import BadData
 from truerisk.methods import KFold, ReversedKFold
 
 N = 43
@@ -90,20 +89,6 @@ def test_kfold_uses_given_folds_as_they_are(folds):
         for v in sorted(set(labels.tolist()))
     ]
     assert list(zip(plan.repeat, (test for _, test in sets_of(plan)))) == expected
-
-
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"cv": KFold(folds=np.zeros(9, int))}, BadData, "single fold"),
-        ({"cv": KFold(folds=[0, 1])}, BadData, r"folds has shape \(2,\)"),
-        ({"X": NINE[0][:1], "y": NINE[1][:1]}, BadData, "nothing to train on"),
-    ],
-)
-def test_kfold_refuses(options, error, message):
-    given = {"X": NINE[0], "y": NINE[1], "cv": "loo"} | options
-    with pytest.raises(error, match=message):
-        tr.estimate_risk(Ridge(), **given)
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Nested cross-validation of Bates et al. is what loops over pairs of folds find."""
 
-from itertools import count
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,8 +10,6 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.exceptions import UnknownName
-from truerisk.extend import BadData, Refusal
 from truerisk.methods import Nested, NestedInterval, Splitter
 
 N, K, R = 41, 4, 3
@@ -125,27 +121,6 @@ def test_ncv_in_a_search_asks_the_inner_folds_of_each_fit_once():
     risk, n_fits = search.fit(X, Y).risk_, 2 * (K + K * (K - 1) // 2)
     assert risk.interval.method == "ncv"
     assert risk.n_fits == n_fits * 3 * 2 + n_fits
-
-
-@pytest.mark.parametrize(
-    ("options", "fit", "error", "message"),
-    [
-        ({"k": 2}, {}, BadData, "K >= 3"),
-        ({"repeats": 0}, {}, BadData, "at least one"),
-        ({"folds": np.arange(N) % 2}, {}, BadData, "three or more"),
-        ({"folds": np.array([np.arange(N) % 3, np.arange(N) % 4])}, {}, BadData, "3, 4"),
-        ({"k": 30}, {}, BadData, "single row"),
-        ({"k": 5}, {"groups": np.arange(N) // 5}, BadData, "single group"),
-        ({"bias": "other"}, {}, UnknownName, "mlr3inferr"),
-        ({}, {"model": LogisticRegression(), "y": Y, "scoring": "auc"}, Refusal, "loss 'auc'"),
-    ],
-    ids=count(),
-)
-def test_ncv_refuses(options, fit, error, message):
-    with pytest.raises(error, match=message):
-        tr.estimate_risk(
-            **{"model": LINE, "X": X, "y": NUMBERS} | fit, cv=NestedInterval(**options)
-        )
 
 
 def test_ncv_without_errors_has_no_normal_interval():

@@ -1,7 +1,5 @@
 """Any splitter and any list of splits gives cross_val_score's numbers."""
 
-from itertools import count
-
 import numpy as np
 import pytest
 from sklearn import model_selection as ms
@@ -14,7 +12,6 @@ from tests.support.data import checked, normal_rows
 from tests.support.plans import drawn
 
 import truerisk as tr
-from truerisk.extend import BadData
 
 N = 60
 X, Y, NUMBERS = normal_rows(N, 4, seed=2)
@@ -113,24 +110,3 @@ def test_given_splits_of_a_generator_serve_several_candidates():
     pairs = (pair for pair in ms.KFold(3).split(X))
     curve = tr.risk_curve(Ridge(), {"alpha": [1, 2]}, X, NUMBERS, cv=pairs)
     assert len(curve[0].split_risks) == 3
-
-
-@pytest.mark.parametrize(
-    ("cv", "message"),
-    [
-        ([], "the list of splits is empty"),
-        ([(np.arange(5), [])], "split 0 of 1 given splits has no test rows"),
-        ([([1], [2]), ([], [1])], "split 1 of 2 given splits has no training rows"),
-        ([([0, 1], [N])], f"test rows are not row numbers 0 … {N - 1}"),
-        ([([-1, 1], [2])], "training rows are not row numbers"),
-        ([([0.5, 1], [2])], "training rows are not row numbers"),
-        ([1, 2], "split 0 is no .train, test. pair"),
-        (ms.KFold(N + 1), "the splitter .* cannot split these rows: "),
-        (ms.GroupKFold(3), "the splitter .* cannot split these rows: "),
-        (ms.LeavePOut(N + 1), "the splitter .* cannot split these rows: "),
-    ],
-    ids=count(),
-)
-def test_splitter_refuses_what_cannot_split(cv, message):
-    with pytest.raises(BadData, match=message):
-        tr.estimate_risk(Ridge(), X, NUMBERS, cv=cv)

@@ -168,6 +168,16 @@ WRONG_VALUES = {
         ({"m": m}, "neither a number of training rows nor a sh") for m in (0, -1, 1.5, True)
     ],
     "Cp": [({"sigma2": 0}, "sigma2=0")],
+    "NestedInterval": [
+        ({"k": 2}, "K >= 3"),
+        ({"repeats": 0}, "at least one"),
+        ({"bias": "other"}, "mlr3inferr"),
+    ],
+    "Bootstrap": [
+        ({"kind": "632"}, "kind='632' is unknown"),
+        ({"replicates": 0}, "replicates=0"),
+        ({"convention": "r"}, "convention='r' is unknown"),
+    ],
     "EBIC": [({"gamma": 2.0}, "between 0 and 1")],
     "BolsteredBySampling": [({"points": points}, "at least 2") for points in (1, 2.5, True)],
     "Swapping": [({"form": "printed"}, "form='printed' is unknown"), ({"n0": -1}, "n0=-1")],
