@@ -1,4 +1,4 @@
-"""Measure audits of adaptive searches: `python -m benchmarks.adaptive_search [--sets N] [--size ROWS TRIALS]`.
+"""Measure audits of adaptive searches: `python -m benchmarks.adaptive_search`.
 
 Linear discriminants on subsets of features are tried one after the other in five folds: subsets
 drawn at random; greedy changes of the best one; half of each; crossings of the better ones

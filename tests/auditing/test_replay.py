@@ -22,7 +22,7 @@ import truerisk as tr
 from truerisk.auditing.replay import replay_search
 from truerisk.estimation.problem import problem_from_arguments
 from truerisk.extend import BadData, Family, Refusal, Streams
-from truerisk.intervals.bootstrapped_sets import weighted_auc_risk
+from truerisk.intervals.bootstrapped_sets import mean_auc_risks
 from truerisk.search.claim import make_score_scale
 from truerisk.search.reading import read_claim
 
@@ -228,16 +228,17 @@ def test_replicates_below_40_have_no_percentiles(grid_search, simple):
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_weighted_auc_risk_is_that_of_scikit_learn(ties):
+def test_mean_auc_risks_are_those_of_scikit_learn(ties):
     """For counts as weights, with and without equal scores; NaN where a class has no weight."""
     rng = np.random.default_rng(0)
     scores = rng.normal(size=30).round(0 if ties else 9)
     positive = rng.random(30) < 0.4
     weights = rng.multinomial(30, np.full(30, 1 / 30), size=20).astype(float)
-    risks = weighted_auc_risk(scores, positive, weights)
+    risks = mean_auc_risks(scores[None], positive, [slice(0, 30)], weights)[:, 0]
     expected = [1 - roc_auc_score(positive, scores, sample_weight=w) for w in weights]
     assert risks == pytest.approx(expected)
-    assert np.isnan(weighted_auc_risk(scores, positive, positive[None].astype(float)))[0]
+    one_class = mean_auc_risks(scores[None], positive, [slice(0, 30)], positive[None] * 1.0)
+    assert np.isnan(one_class[0, 0])
 
 
 def by_hand(search, X, y, seed, replicates):

@@ -12,6 +12,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.core.progress import listen
 from truerisk.exceptions import BadArgument, BadData, Refusal, UnknownName
 from truerisk.extend import Streams
 from truerisk.external.long_table import read_long_table
@@ -490,3 +491,13 @@ def test_intervals_of_differences_survive_losses_that_agree_in_most_digits():
     alone = tr.audit_table(noise, trained=False).differences[0]
     beside = tr.audit_table(1e6 * rng.random(100) + noise, trained=False).differences[0]
     assert beside.high - beside.low == pytest.approx(alone.high - alone.low, rel=0.05)
+
+
+def test_audit_table_progress_moves_within_a_batch_of_samples():
+    """600 candidates are rated in three parts of each batch."""
+    rows, done = np.tile(np.arange(20), 600), []
+    scores = np.random.default_rng(0).random(len(rows))
+    lines = {"candidate": np.repeat(np.arange(600), 20), "row": rows, "y": rows % 2}
+    with listen(lambda progress: done.append(progress.done)):
+        tr.audit_table(lines | {"prediction": scores}, scoring="roc_auc", replicates=90)
+    assert done == [0, 38, 76]

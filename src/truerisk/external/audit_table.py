@@ -14,6 +14,7 @@ from truerisk.contracts import Streams
 from truerisk.core.arguments import check_count, check_level
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import format_number, format_percent
+from truerisk.core.progress import displays_progress
 from truerisk.estimation.problem import as_seed
 from truerisk.external.adaptive import OrderTest, order_test
 from truerisk.external.candidate_table import CandidateTable
@@ -41,6 +42,7 @@ MOST_RIVALS = 50  # Simultaneous intervals count at most this many candidates as
 FEWEST_ROWS = 10
 
 
+@displays_progress
 def audit_table(
     losses_or_frame: Any,
     *,
