@@ -15,7 +15,7 @@ import truerisk as tr
 from truerisk.core.progress import listen
 from truerisk.exceptions import BadArgument, BadData, Refusal, UnknownName
 from truerisk.extend import Streams
-from truerisk.external.long_table import read_long_table
+from truerisk.external.candidate_table import read_candidate_table
 from truerisk.intervals.bootstrapped_choice import correct_risk_by_bootstrap
 
 X, Y = (part[:150] for part in load_breast_cancer(return_X_y=True))
@@ -468,7 +468,8 @@ def test_audit_table_of_unequal_folds_agrees_with_itself():
         for c in range(3)
     ]
     columns = {n: pd.concat(lines)[n].to_numpy() for n in lines[0]}
-    table = read_long_table(columns, "roc_auc", None, None, None)
+    options = dict.fromkeys(("positive", "groups", "order", "axis"))
+    table = read_candidate_table(columns, scoring="roc_auc", **options)
     assert table.losses.mean(axis=1) == pytest.approx(table.risks)
     folds = [
         roc_auc_score(y[fold == k], scores[2][fold == k] + 2.5 * y[fold == k] * (k > 0))

@@ -17,9 +17,8 @@ from truerisk.core.formats import format_number, format_percent
 from truerisk.core.progress import displays_progress
 from truerisk.estimation.problem import as_seed
 from truerisk.external.adaptive import OrderTest, order_test
-from truerisk.external.candidate_table import CandidateTable
+from truerisk.external.candidate_table import CandidateTable, read_candidate_table
 from truerisk.external.predictions import RatedSets
-from truerisk.external.sources import read_candidate_table
 from truerisk.external.table_audit import (
     CandidateDifference,
     TableAudit,

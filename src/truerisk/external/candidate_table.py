@@ -1,22 +1,48 @@
-"""Losses of several candidates on the same rows, with checks that every kind of table needs."""
+"""Read a table of candidates from an array, a mapping, a frame or a file, wide or long.
+
+A wide table holds losses: an array of shape (candidates, rows), a mapping from each candidate to
+its losses, or a frame or file with a column for each candidate. A long table has a line for each
+candidate and row:
+
+candidate, row, [y], loss | prediction | probability_<class>..., [fold, repeat, group, order]
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from truerisk.core.arguments import mention, repr_on_one_line
-from truerisk.core.errors import BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
-from truerisk.external.predictions import RatedSets, loss_without_outcomes, named, refuse_missing
+from truerisk.core.registry import check_present, suggestion_for
+from truerisk.external.predictions import (
+    RatedSets,
+    class_names,
+    encoded_predictions,
+    finite_numbers,
+    group_codes,
+    label_text,
+    loss_without_outcomes,
+    named,
+    outcome_data,
+    refuse_missing,
+    requested_loss,
+)
 from truerisk.losses.loss import RowLoss
 from truerisk.results.interval import Scale
 from truerisk.results.records import FINITE_RANGE
 
 CANDIDATE, ROW, OUTCOME, LOSS, PREDICTION = "candidate", "row", "y", "loss", "prediction"
 PROBABILITY = "probability_"
+LONG_COLUMNS = {OUTCOME, LOSS, PREDICTION, "fold", "repeat", "group", "order"}
+"""Columns of long tables, which no candidate of a wide table can be."""
+MAX_CELLS, MAX_BYTES = 50_000_000, 512 * 2**20
+ROW_NUMBERS = {"", ROW, "index", "Unnamed: 0"}
+"""Names under which other programs write the number of the row."""
 
 
 @frozen(eq=False)
@@ -46,121 +72,70 @@ class CandidateTable:
         return self.losses.mean(axis=1) if self.rated_sets is None else self.rated_sets.risks()
 
 
-def table_of_losses(
-    names: Sequence[str], losses: np.ndarray, scoring: Any, notes: Sequence[str], **facts: Any
+def read_candidate_table(
+    source: Any, *, scoring: Any, positive: Any, groups: Any, order: Any, axis: int | None
 ) -> CandidateTable:
-    """Return a table of row losses, without the candidates that have no loss at all."""
-    name, scale = LOSS, Scale()
-    if scoring is not None:
-        loss = loss_without_outcomes(scoring)
-        if not isinstance(loss, RowLoss):
-            raise Refusal(
-                f"{mention('scoring', scoring)} rates whole sets of rows, which losses of single "
-                "rows do not tell: give a line for each candidate and row, with the columns "
-                f"{CANDIDATE!r}, {ROW!r}, {OUTCOME!r} and {PREDICTION!r}."
+    """Read and check a wide or long table from any source."""
+    columns = columns_of(source)
+    if columns is None:
+        losses, notes = _losses_of_array(source, axis)
+        names = [str(number) for number in range(len(losses))]
+        return _table_of_losses(names, losses, scoring, notes, groups, _trials(order, len(names)))
+    if axis is not None:
+        raise BadArgument(
+            f"{mention('axis', axis)} is for an array: the names of this table say what its "
+            "candidates are."
+        )
+    if isinstance(groups, str):
+        complaint = f"{mention('groups', groups)} is no column of the table"
+        groups = columns.pop(known_column(groups, columns, complaint))
+    if CANDIDATE in columns:
+        if isinstance(order, str):
+            complaint = f"{mention('order', order)} is no column of the table"
+            columns["order"] = columns.pop(known_column(order, columns, complaint))
+        elif order is not None and order is not False:
+            raise BadArgument(
+                f"{mention('order', order)}: this table has a line for each candidate and row, so "
+                "order is the name of a column."
             )
-        name, scale = loss.name, loss.scale
-    n_known = np.isfinite(losses).sum(axis=1)
-    refuse_gaps(names, np.where(n_known > 0, n_known, losses.shape[1]), losses.shape[1])
-    failed = [names[c] for c in np.flatnonzero(n_known == 0).tolist()]
-    if len(failed) == len(names):
-        raise BadData("no candidate has a loss.")
-    if failed:
-        notes = [*notes, f"candidates without losses were left out: {named(failed)}"]
-        if facts.get("order") is not None:
-            place = np.cumsum(n_known > 0) - 1
-            facts["order"] = np.array([place[c] for c in facts["order"] if n_known[c] > 0])
-    losses = losses[n_known > 0]
-    return CandidateTable(
-        names=tuple(n for n, known in zip(names, n_known, strict=True) if known),
-        losses=losses,
-        scoring=name,
-        scale=scale,
-        one_row=1.0 / losses.shape[1] if np.isin(losses, (0, 1)).all() else 0.0,
-        notes=tuple(notes),
-        **facts,
-    )
-
-
-def refuse_gaps(names: Sequence[str], n_known: np.ndarray, n_rows: int) -> None:
-    """Raise BadData if a candidate lacks the losses or predictions of some rows.
-
-    The message names these candidates.
-    """
-    gaps = np.flatnonzero(n_known < n_rows).tolist()
-    if gaps:
-        examples = [f"{names[c]} ({n_known[c]} of {n_rows} rows)" for c in gaps]
-        raise BadData(
-            f"{len(gaps)} of {len(names)} candidates {'lacks' if len(gaps) == 1 else 'lack'} some "
-            f"rows: {named(examples)}. Candidates are compared on the same rows: complete them, or "
-            "leave these candidates or rows out."
+        return _read_long_table(columns, scoring, positive, groups)
+    if isinstance(order, str):
+        raise BadArgument(
+            f"{mention('order', order)}: the columns of this table are candidates, so order is "
+            "a number for each of them, or True."
         )
-
-
-def losses_as_floats(values: Any, owner: str) -> np.ndarray:
-    """Convert losses to floats, missing ones to NaN; raise BadData for text and infinity."""
-    try:
-        numbers = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
-    except (TypeError, ValueError):
-        cells = np.ravel(np.asarray(values, dtype=object)).tolist()
-        first_text = next((cell for cell in cells if not _is_number(cell)), "")
+    reserved = [name for name in columns if name in LONG_COLUMNS]
+    if reserved:
         raise BadData(
-            f"{owner} holds {repr_on_one_line(first_text)}, which is no loss. Give a column of "
-            "numbers for each candidate, and name a column of groups by "
-            f"{mention('groups')}; or give a line for each candidate and row, with the columns "
-            f"{CANDIDATE!r} and {ROW!r}."
-        ) from None
-    if (np.abs(numbers) > FINITE_RANGE.high).any():
-        raise BadData(f"{owner} holds an infinite loss: a mean of such losses says nothing.")
-    return numbers
+            f"the columns {', '.join(map(repr, reserved))} are no candidates: a table with "
+            "outcomes, folds or predictions has a line for each candidate and row, with the "
+            f"columns {CANDIDATE!r} and {ROW!r}. Leave them out of a table of losses."
+        )
+    names = [n for n in columns if n not in ROW_NUMBERS or not _counts_rows(columns[n])]
+    if not names:
+        raise BadData("the table has no candidate.")
+    losses = np.array([_losses_as_floats(columns[n], f"column {n!r}") for n in names])
+    return _table_of_losses(names, losses, scoring, [], groups, _trials(order, len(names)))
 
 
-def _is_number(cell: Any) -> bool:
-    try:
-        float(cell)
-    except (TypeError, ValueError):
-        return False
-    return True
+def columns_of(source: Any) -> dict[str, np.ndarray] | None:
+    """Return the columns of a mapping, frame or file by name; None for an array."""
+    if isinstance(source, str | os.PathLike):
+        check_present("truerisk.readers.table")
+        from truerisk.external.files import read_named_columns
 
-
-def group_numbers_of(groups: Any, n_rows: int) -> np.ndarray | None:
-    """Return the group number of each row, or None without groups."""
-    if groups is None:
+        return read_named_columns(source, max_cells=MAX_CELLS, max_bytes=MAX_BYTES)
+    if isinstance(source, Mapping):
+        columns = list(source.items())
+    elif hasattr(source, "columns") and hasattr(source, "__getitem__"):
+        names = [str(name) for name in source.columns]
+        repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        if repeated:
+            raise BadData(f"two columns have the name {repeated[0]!r}: give each its own.")
+        columns = [(name, source[name]) for name in source.columns]
+    else:
         return None
-    labels = np.asarray(groups)
-    refuse_missing("groups", labels)
-    if labels.shape != (n_rows,):
-        raise BadData(
-            f"groups has shape {labels.shape}: it needs one label for each of {n_rows} rows."
-        )
-    names, group_numbers = np.unique(
-        labels.astype(str) if labels.dtype.kind == "O" else labels, return_inverse=True
-    )
-    if len(names) < 2:
-        raise BadData("all rows are of one group: nothing tells how much groups differ.")
-    return np.asarray(group_numbers.ravel())
-
-
-def trial_order(order: Any, n_candidates: int) -> np.ndarray | None:
-    """Return the candidates in the order in which they were tried, or None if it is unknown."""
-    if order is None or order is False:
-        return None
-    if order is True:
-        return np.arange(n_candidates)
-    trial_numbers = losses_as_floats(order, "order")
-    if trial_numbers.shape != (n_candidates,):
-        raise BadData(
-            f"order has shape {trial_numbers.shape}: it needs one trial number for each of "
-            f"{n_candidates} candidates, or True if they stand in the order of the trials."
-        )
-    if len(np.unique(trial_numbers[np.isfinite(trial_numbers)])) < n_candidates:
-        raise BadData("order needs a different trial number for each candidate.")
-    return np.argsort(trial_numbers, kind="stable")
-
-
-def checked_mapping(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
-    """Return the columns as one-dimensional arrays of equal length; raise BadData otherwise."""
-    arrays = {name: np.asarray(values) for name, values in columns.items()}
+    arrays = {str(name): np.asarray(values) for name, values in columns}
     if not arrays:
         raise BadData("the table has no candidate.")
     first_name, first = next(iter(arrays.items()))
@@ -173,3 +148,314 @@ def checked_mapping(columns: Mapping[str, Any]) -> dict[str, np.ndarray]:
     if not len(first):
         raise BadData("the table has no row.")
     return arrays
+
+
+def known_column(name: str, columns: Mapping[str, Any], complaint: str) -> str:
+    """Return the name; raise UnknownName with the complaint if no column has it."""
+    if name not in columns:
+        raise UnknownName(f"{complaint}{suggestion_for(name, list(columns)) or '.'}")
+    return name
+
+
+def _counts_rows(values: np.ndarray) -> bool:
+    """Return True if a column contains nothing but row numbers, from 0 or from 1."""
+    positions = np.arange(len(values))
+    return any(np.array_equal(values, positions + first) for first in (0, 1))
+
+
+def _losses_of_array(source: Any, axis: int | None) -> tuple[np.ndarray, list[str]]:
+    """Return the losses of an array, which has a row for each candidate unless axis=1."""
+    if axis not in (None, 0, 1) or isinstance(axis, bool):
+        raise BadArgument(
+            f"{mention('axis', axis)}: 0 if the candidates are the rows of the array, 1 if they "
+            "are its columns."
+        )
+    losses = _losses_as_floats(source, "the table")
+    if losses.ndim != 2 or not losses.size:
+        raise BadData(f"the table has shape {losses.shape}: it needs candidates and rows.")
+    n_lines, n_columns = losses.shape
+    if axis is None and n_lines == n_columns:
+        raise BadArgument(
+            f"the table has {n_lines} rows and as many columns: write axis=0 if the candidates are "
+            "its rows, axis=1 if they are its columns, or give names."
+        )
+    notes = []
+    if axis is None and n_lines > n_columns:
+        notes.append(
+            f"the array was read as {n_lines} candidates on {n_columns} rows; write axis=1 if the "
+            "candidates are its columns"
+        )
+    return (losses.T if axis == 1 else losses), notes
+
+
+def _table_of_losses(
+    names: Sequence[str],
+    losses: np.ndarray,
+    scoring: Any,
+    notes: list[str],
+    groups: Any,
+    order: np.ndarray | None,
+) -> CandidateTable:
+    """Return a table of row losses, without the candidates that have no loss at all."""
+    name, scale, n_rows = LOSS, Scale(), losses.shape[1]
+    if scoring is not None:
+        loss = loss_without_outcomes(scoring)
+        if not isinstance(loss, RowLoss):
+            raise Refusal(
+                f"{mention('scoring', scoring)} rates whole sets of rows, which losses of single "
+                "rows do not tell: give a line for each candidate and row, with the columns "
+                f"{CANDIDATE!r}, {ROW!r}, {OUTCOME!r} and {PREDICTION!r}."
+            )
+        name, scale = loss.name, loss.scale
+    n_known = np.isfinite(losses).sum(axis=1)
+    _refuse_gaps(names, np.where(n_known > 0, n_known, n_rows), n_rows)
+    kept = np.flatnonzero(n_known).tolist()
+    if not kept:
+        raise BadData("no candidate has a loss.")
+    if len(kept) < len(names):
+        failed = [names[c] for c in np.flatnonzero(n_known == 0).tolist()]
+        notes = [*notes, f"candidates without losses were left out: {named(failed)}"]
+        order = None if order is None else np.searchsorted(kept, order[np.isin(order, kept)])
+    losses = losses[kept]
+    return CandidateTable(
+        names=tuple(names[c] for c in kept),
+        losses=losses,
+        scoring=name,
+        scale=scale,
+        groups=group_codes(groups, n_rows),
+        order=order,
+        one_row=1.0 / n_rows if np.isin(losses, (0, 1)).all() else 0.0,
+        notes=tuple(notes),
+    )
+
+
+def _refuse_gaps(names: Sequence[str], n_known: np.ndarray, n_rows: int) -> None:
+    """Raise BadData with the candidates that lack the losses or predictions of some rows."""
+    gaps = np.flatnonzero(n_known < n_rows).tolist()
+    if gaps:
+        examples = [f"{names[c]} ({n_known[c]} of {n_rows} rows)" for c in gaps]
+        raise BadData(
+            f"{len(gaps)} of {len(names)} candidates {'lacks' if len(gaps) == 1 else 'lack'} some "
+            f"rows: {named(examples)}. Candidates are compared on the same rows: complete them, or "
+            "leave these candidates or rows out."
+        )
+
+
+def _losses_as_floats(values: Any, owner: str) -> np.ndarray:
+    """Convert losses to floats, missing ones to NaN; raise BadData for text and infinity."""
+    try:
+        numbers = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
+    except (TypeError, ValueError):
+        cells = np.ravel(np.asarray(values, dtype=object)).tolist()
+        first_text = next((cell for cell in cells if isinstance(cell, str | list)), cells[0])
+        raise BadData(
+            f"{owner} holds {repr_on_one_line(first_text)}, which is no loss. Give a column of "
+            "numbers for each candidate, and name a column of groups by "
+            f"{mention('groups')}; or give a line for each candidate and row, with the columns "
+            f"{CANDIDATE!r} and {ROW!r}."
+        ) from None
+    if (np.abs(numbers) > FINITE_RANGE.high).any():
+        raise BadData(f"{owner} holds an infinite loss: a mean of such losses says nothing.")
+    return numbers
+
+
+def _trials(order: Any, n_candidates: int) -> np.ndarray | None:
+    """Return the candidates in the order in which they were tried, or None if it is unknown."""
+    if order is None or order is False:
+        return None
+    numbers = np.arange(n_candidates) if order is True else _losses_as_floats(order, "order")
+    if numbers.shape != (n_candidates,):
+        raise BadData(
+            f"order has shape {numbers.shape}: it needs one trial number for each of "
+            f"{n_candidates} candidates, or True if they stand in the order of the trials."
+        )
+    if len(np.unique(numbers[np.isfinite(numbers)])) < n_candidates:
+        raise BadData("order needs a different trial number for each candidate.")
+    return np.argsort(numbers, kind="stable")
+
+
+# ---------------------------------------------------------------- long tables
+
+
+def _read_long_table(
+    columns: dict[str, np.ndarray], scoring: Any, positive: Any, groups: Any
+) -> CandidateTable:
+    """Build a table of candidates from the columns of a long table.
+
+    The `groups`, if given, are a label for each line.
+    """
+    classes = [n.removeprefix(PROBABILITY) for n in columns if n.startswith(PROBABILITY)]
+    missing = [n for n in (ROW, OUTCOME) if n not in columns and (n == ROW or LOSS not in columns)]
+    if LOSS not in columns and PREDICTION not in columns and not classes:
+        missing.append(f"{PREDICTION} (or {PROBABILITY}<class>, or {LOSS})")
+    if missing:
+        raise BadData(
+            f"a table with the column {CANDIDATE!r} has a line for each candidate and row, and "
+            f"this one lacks: {', '.join(missing)}. It has: {named(list(columns))}."
+        )
+    lines = _Lines.from_columns(columns)
+    group_of_line = columns.get("group") if groups is None else np.asarray(groups)
+    groups = None if group_of_line is None else lines.value_by_row("group", group_of_line)
+    order = None
+    if "order" in columns:
+        trials = _one_value("order", columns["order"], lines.candidate_of_line, lines.candidates)
+        order = _trials(trials, len(lines.candidates))
+    if LOSS in columns:
+        losses = lines.mean_by_row(lines.spread(_losses_as_floats(columns[LOSS], "column 'loss'")))
+        return _table_of_losses(lines.candidates, losses, scoring, [], groups, order)
+    data = outcome_data(lines.value_by_row(OUTCOME, columns[OUTCOME]), scoring, bool(classes))
+    loss = requested_loss(scoring, data, positive)
+    probabilities, labels = None, class_names(data)
+    if classes:
+        if set(classes) != set(labels):
+            raise BadData(
+                f"y has the classes {named(labels)}, and the columns of probabilities are of "
+                f"{named(classes)}: each class needs a column {PROBABILITY}<class>."
+            )
+        names = [f"{PROBABILITY}{label}" for label in labels]
+        probabilities = np.column_stack(
+            [finite_numbers(columns[n], f"column {n!r}") for n in names]
+        )
+    encoded = encoded_predictions(data, loss, columns.get(PREDICTION), probabilities)
+    values, rows = lines.spread(encoded), lines.row_of_position
+    common: dict[str, Any] = {
+        "names": lines.candidates,
+        "scoring": loss.name,
+        "scale": loss.scale,
+        "groups": group_codes(groups, data.n_rows),
+        "order": order,
+    }
+    if isinstance(loss, RowLoss):
+        losses = lines.mean_by_row(loss.of_rows(data, rows, values))
+        if not np.isfinite(losses).all():
+            c, row = np.argwhere(~np.isfinite(losses))[0]
+            raise BadData(
+                f"candidate {lines.candidates[c]!r} has an infinite loss on row {lines.rows[row]}: "
+                "its probability of the observed class is 0."
+            )
+        is_error_count = loss.response == "label" and loss.binary
+        one_row = 1.0 / data.n_rows if is_error_count else 0.0
+        return CandidateTable(losses=losses, one_row=one_row, **common)
+    rated_sets = RatedSets(data, loss, rows, values, lines.test_sets)
+    # A loss that takes no weights refuses here, and not in every bootstrap sample.
+    first_set = lines.test_sets[0]
+    loss.of_set(data, rows[first_set], values[:, first_set], np.ones(len(rows[first_set])))
+    return CandidateTable(
+        losses=rated_sets.losses_by_influence(),
+        one_row=rated_sets.one_row_effects(),
+        rated_sets=rated_sets,
+        **common,
+    )
+
+
+@frozen(eq=False)
+class _Lines:
+    """Candidate and row of each line of a long table, and the lines sorted by candidate.
+
+    The lines of each candidate are sorted by repeat, fold and row. They are the same for all
+    candidates, and a test set is a slice of them. `row_of_position` holds their rows.
+    """
+
+    candidates: tuple[str, ...]
+    rows: tuple[str, ...]
+    candidate_of_line: np.ndarray
+    row_of_line: np.ndarray
+    sorted_lines: np.ndarray
+    row_of_position: np.ndarray
+    test_sets: tuple[slice, ...]
+
+    @classmethod
+    def from_columns(cls, columns: Mapping[str, np.ndarray]) -> _Lines:
+        """Sort the lines; raise if a candidate lacks a row, has it twice or has other folds."""
+        candidates, candidate_of_line = _numbered(CANDIDATE, columns)
+        rows, row_of_line = _numbered(ROW, columns, sort=True)
+        repeat, fold = (
+            _numbered(n, columns, sort=True)[1] if n in columns else np.zeros_like(row_of_line)
+            for n in ("repeat", "fold")
+        )
+        tests, test_of_line = np.unique(repeat * len(rows) + row_of_line, return_inverse=True)
+        cells = candidate_of_line * len(tests) + test_of_line
+        counts = np.bincount(cells, minlength=len(candidates) * len(tests))
+        counts = counts.reshape(len(candidates), len(tests))
+        if counts.max() > 1:
+            c, test = np.argwhere(counts > 1)[0]
+            remedy = "" if "repeat" in columns else " Number repeated tests in a column 'repeat'."
+            raise BadData(
+                f"candidate {candidates[c]!r} has {counts[c, test]} lines for row "
+                f"{rows[tests[test] % len(rows)]}{' in one repeat' if not remedy else ''}.{remedy}"
+            )
+        _refuse_gaps(candidates, counts.sum(axis=1), len(tests))
+        fold_of_test = np.empty(len(tests), dtype=np.int64)
+        fold_of_test[test_of_line] = fold
+        differs = np.flatnonzero(fold_of_test[test_of_line] != fold)
+        if len(differs):
+            raise BadData(
+                f"row {rows[row_of_line[differs[0]]]} is in one fold for a candidate and in "
+                "another for a second one: candidates are compared on the same folds."
+            )
+        set_of_line = repeat * (1 + fold.max()) + fold
+        sorted_lines = np.lexsort((row_of_line, set_of_line, candidate_of_line))
+        positions = sorted_lines[: len(tests)]  # They are the lines of the first candidate.
+        starts = np.flatnonzero(np.diff(set_of_line[positions], prepend=-1)).tolist()
+        return cls(
+            candidates,
+            rows,
+            candidate_of_line,
+            row_of_line,
+            sorted_lines,
+            row_of_line[positions],
+            tuple(map(slice, starts, [*starts[1:], len(tests)])),
+        )
+
+    def spread(self, values: np.ndarray) -> np.ndarray:
+        """Arrange the values of lines in an array of shape (candidates, positions, ...)."""
+        shape = len(self.candidates), len(self.row_of_position), *values.shape[1:]
+        return values[self.sorted_lines].reshape(shape)
+
+    def mean_by_row(self, losses: np.ndarray) -> np.ndarray:
+        """Return the mean loss of each row over its positions, which are its repeats."""
+        sums = [np.bincount(self.row_of_position, one) for one in losses]
+        return np.asarray(np.array(sums) / np.bincount(self.row_of_position))
+
+    def value_by_row(self, name: str, values: np.ndarray) -> np.ndarray:
+        """Return the value of each row in a column; raise if a row has two."""
+        return _one_value(name, values, self.row_of_line, self.rows)
+
+
+def _one_value(
+    name: str, values: np.ndarray, owner_of_line: np.ndarray, owners: tuple[str, ...]
+) -> np.ndarray:
+    """Return the value in a column of each row, or of each candidate for the column 'order'."""
+    if len(values) != len(owner_of_line):
+        raise BadData(
+            f"{name} has {len(values)} values for {len(owner_of_line)} lines: a table with a line "
+            "for each candidate and row needs one for each line, or the name of a column."
+        )
+    refuse_missing(f"column {name!r}", values)
+    found = np.empty(len(owners), dtype=values.dtype)
+    found[owner_of_line] = values
+    differs = np.flatnonzero(found[owner_of_line] != values)
+    if len(differs):
+        line, noun = differs[0], CANDIDATE if name == "order" else ROW
+        owner = owner_of_line[line]
+        raise BadData(
+            f"column {name!r} has {values[line]!s} and {found[owner]!s} for {noun} "
+            f"{owners[owner]}: give each {noun} one value."
+        )
+    return found
+
+
+def _numbered(
+    name: str, columns: Mapping[str, np.ndarray], *, sort: bool = False
+) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the distinct values of a column as texts and the number of each line's value.
+
+    They stand in the order of their first line, or sorted: numbers by size, texts by letters.
+    """
+    refuse_missing(f"column {name!r}", columns[name])
+    texts = [label_text(value) for value in columns[name].tolist()]
+    names = list(dict.fromkeys(texts))
+    if sort:
+        names.sort(key=float if columns[name].dtype.kind in "iuf" else str)
+    numbers = {name: number for number, name in enumerate(names)}
+    return tuple(names), np.array([numbers[text] for text in texts], dtype=np.int64)

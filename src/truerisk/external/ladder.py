@@ -13,7 +13,6 @@ import math
 import os
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -28,25 +27,26 @@ from truerisk.core.errors import (
     NotWritten,
     Refusal,
     StoreLocked,
-    UnknownName,
 )
 from truerisk.core.frozen import frozen
 from truerisk.core.plain_values import to_json_value
-from truerisk.core.registry import check_present, suggestion_for
+from truerisk.core.registry import check_present
 from truerisk.data.data import Data
-from truerisk.external.candidate_table import PREDICTION, PROBABILITY, group_numbers_of
+from truerisk.external.candidate_table import (
+    PREDICTION,
+    PROBABILITY,
+    columns_of,
+    known_column,
+)
 from truerisk.external.predictions import (
     RatedSets,
-    class_named,
     encoded_predictions,
     finite_numbers,
     label_text,
     outcome_data,
-    refuse_scorer,
+    requested_loss,
 )
-from truerisk.external.sources import columns_of
 from truerisk.losses.loss import RowLoss
-from truerisk.losses.loss_words import as_loss
 from truerisk.results.interval import Scale
 from truerisk.results.records import Count, PerfectScore, Record
 
@@ -179,16 +179,13 @@ class Ladder:
         outcomes = np.asarray(y)
         if outcomes.ndim != 1 or len(outcomes) < 2:
             raise BadData(f"y has shape {outcomes.shape}: a holdout is a column of outcomes.")
-        self._data: Data = outcome_data(outcomes, scoring, has_probabilities=False)
-        self._loss = as_loss(scoring, self._data, class_named(positive, self._data))
-        refuse_scorer(self._loss, scoring)
+        self._data: Data = outcome_data(outcomes, scoring, has_probabilities=False, groups=groups)
+        self._loss = requested_loss(scoring, self._data, positive)
         if not self._loss.tells_influences:
             raise Refusal(
                 f"{mention('scoring', scoring)}: nothing tells what one row does to this score, so "
                 "the noise of a difference is not known. Use a loss of rows or 'roc_auc'."
             )
-        self._group_numbers = group_numbers_of(groups, len(outcomes))
-        self._data = replace(self._data, groups=self._group_numbers)
         self._best_losses: np.ndarray | None = None
         self._best_risk = np.inf
         self.steps: tuple[Submission, ...] = ()
@@ -322,9 +319,9 @@ class Ladder:
         """Return by how much a submission must be better than the best one to be accepted."""
         assert self._best_losses is not None
         differences = (losses - self._best_losses) / len(losses)
-        if self._group_numbers is not None:
-            shares = np.bincount(self._group_numbers) / len(losses)
-            differences = np.bincount(self._group_numbers, differences) - shares * differences.sum()
+        if self._data.groups is not None:
+            shares = np.bincount(self._data.groups) / len(losses)
+            differences = np.bincount(self._data.groups, differences) - shares * differences.sum()
         else:
             differences = differences - differences.mean()
         n_units = len(differences)
@@ -466,10 +463,7 @@ def rows_in(path: str, target: str, groups: str | None) -> tuple[np.ndarray, np.
     columns = columns_of(path)
     assert columns is not None
     for name in filter(None, (target, groups)):
-        if name not in columns:
-            raise UnknownName(
-                f"{path} has no column {name!r}{suggestion_for(name, list(columns)) or '.'}"
-            )
+        known_column(name, columns, f"{path} has no column {name!r}")
     return columns[target], None if groups is None else columns[groups]
 
 

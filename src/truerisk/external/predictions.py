@@ -14,6 +14,8 @@ from truerisk.core.formats import escape_and_truncate, join_first_words
 from truerisk.core.frozen import frozen
 from truerisk.core.identity import is_exactly
 from truerisk.data.data import Data, TaskName
+from truerisk.data.rows import is_missing
+from truerisk.data.targets import checked_groups
 from truerisk.intervals.bootstrapped_sets import mean_auc_risks
 from truerisk.losses.loss import AUC_IMPORT_PATH, Loss
 from truerisk.losses.loss_words import as_loss
@@ -44,23 +46,23 @@ class RatedSets:
 
         Test sets on which the score does not exist with these weights are left out.
         """
-        values = self.values[candidates]
-        sums, n_sets = np.zeros(len(values)), 0
+        values, set_risks = self.values[candidates], []
         for test_set in self.test_sets:
-            used = slice(None) if weights is None else weights[test_set] > 0
+            set_weights = None if weights is None else weights[test_set]
+            used = slice(None) if set_weights is None else set_weights > 0
             try:
-                sums += self.loss.of_set(
-                    self.data,
-                    self.rows[test_set][used],
-                    values[:, test_set][:, used],
-                    None if weights is None else weights[test_set][used],
+                set_risks.append(
+                    self.loss.of_set(
+                        self.data,
+                        self.rows[test_set][used],
+                        values[:, test_set][:, used],
+                        None if set_weights is None else set_weights[used],
+                    )
                 )
             except Refusal:
                 if weights is None:
                     raise
-                continue
-            n_sets += 1
-        return sums / n_sets if n_sets else np.full(len(sums), np.nan)
+        return np.mean(set_risks, axis=0) if set_risks else np.full(len(values), np.nan)
 
     def mean_risks(self, candidates: Any, weights: np.ndarray) -> np.ndarray:
         """Return the candidates' mean risks for each row of `weights`, a row for each sample."""
@@ -91,76 +93,66 @@ class RatedSets:
         """Return the largest change of each candidate's risk by another label of one row."""
         if self.loss.response != "label":
             return np.zeros(len(self.values))
-        return np.max(
-            [
-                self.loss.of_one_row(self.data, self.rows[s], self.values[:, s], None)
-                / len(self.test_sets)
-                for s in self.test_sets
-            ],
-            axis=0,
-        )
-
-
-def refuse_missing(name: str, values: np.ndarray) -> None:
-    """Raise BadData if a value is None, NaN, masked or an empty text."""
-    missing = np.ma.getmaskarray(values).ravel().copy()
-    cells = np.ma.getdata(values).ravel()
-    if cells.dtype.kind in "fc":
-        missing |= np.isnan(cells)
-    elif cells.dtype.kind in "OUS":
-        missing |= [cell is None or cell != cell or str(cell) in ("", "<NA>") for cell in cells]
-    if missing.any():
-        raise BadData(
-            f"{name} has {int(missing.sum())} missing values, the first on line "
-            f"{int(np.flatnonzero(missing)[0]) + 1}: fill them, or leave these rows out."
-        )
+        effects = [
+            self.loss.of_one_row(self.data, self.rows[s], self.values[:, s], None)
+            for s in self.test_sets
+        ]
+        return np.asarray(np.max(effects, axis=0) / len(self.test_sets))
 
 
 def loss_without_outcomes(scoring: Any) -> Loss:
     """Return the loss that `scoring` names, for a table whose outcomes and task are unknown."""
-    first_error: Exception | None = None
-    scorer: Loss | None = None
-    for task, outcomes in (("classification", [0, 1]), ("regression", [0.25, 1.5])):
+    losses: list[Loss] = []
+    errors: list[Exception] = []
+    for task, outcomes in TASKS.items():
         try:
-            loss = as_loss(scoring, _data(np.array(outcomes), task))  # type: ignore[arg-type]
+            losses.append(as_loss(scoring, _data(np.array(outcomes), task)))
         except (Refusal, UnknownName, BadArgument) as error:
-            first_error = first_error or error
-            continue
-        if loss.response != "scored":
-            return loss
-        scorer = loss  # A scorer may be a loss of rows for the other task.
-    if scorer is not None:
-        return scorer
-    assert first_error is not None
-    raise first_error
+            errors.append(error)
+    if not losses:
+        raise errors[0]
+    # A scorer may be a loss of rows for the other task.
+    return min(losses, key=lambda loss: loss.response == "scored")
 
 
-def _data(outcomes: np.ndarray, task: TaskName) -> Data:
-    return Data.check(np.zeros((len(outcomes), 1)), outcomes, task=task)
+TASKS: dict[TaskName, list[float]] = {"classification": [0, 1], "regression": [0.25, 1.5]}
+"""Tasks of a table, each with outcomes that stand for unknown ones."""
 
 
-def outcome_data(outcomes: np.ndarray, scoring: Any, has_probabilities: bool) -> Data:
+def _data(outcomes: np.ndarray, task: TaskName, groups: Any = None) -> Data:
+    return Data.check(np.zeros((len(outcomes), 1)), outcomes, task=task, groups=groups)
+
+
+def outcome_data(
+    outcomes: np.ndarray, scoring: Any, has_probabilities: bool, groups: Any = None
+) -> Data:
     """Return the outcomes as checked data of a task, which is inferred from them and `scoring`.
 
     Texts and whole numbers of few values are classes, unless the loss is for a regression only.
     """
     refuse_missing("y", outcomes)
-    is_numeric = outcomes.dtype.kind in "biuf"
-    numbers = outcomes.astype(np.float64) if is_numeric else np.zeros(0)
-    if not np.isfinite(numbers).all():
-        raise BadData("y has an infinite value.")
-    is_whole = is_numeric and bool((numbers == np.round(numbers)).all())
-    has_classes = not is_numeric or (is_whole and len(np.unique(outcomes)) <= MOST_CLASSES)
+    groups = group_codes(groups, len(outcomes))
+    if outcomes.dtype.kind not in "biuf":
+        return _data(outcomes.astype(str), "classification", groups)
+    numbers = outcomes.astype(np.float64)
+    has_classes = bool((numbers % 1 == 0).all()) and len(np.unique(numbers)) <= MOST_CLASSES
     if has_classes and isinstance(scoring, str | Loss) and not has_probabilities:
         # The name may depend on the classes of y; if not, a later check raises.
         with contextlib.suppress(Refusal, UnknownName, BadArgument):
             has_classes = loss_without_outcomes(scoring).tasks != ("regression",)
-    if not has_classes:
-        if has_probabilities:
-            raise BadData("y holds numbers that are no classes, and there are probabilities.")
-        return _data(numbers, "regression")
-    labels = numbers.astype(np.int64) if is_numeric else outcomes.astype(str)
-    return _data(labels, "classification")
+    if has_classes:
+        return _data(numbers.astype(np.int64), "classification", groups)
+    if has_probabilities:
+        raise BadData("y holds numbers that are no classes, and there are probabilities.")
+    return _data(numbers, "regression", groups)
+
+
+def group_codes(groups: Any, n_rows: int) -> np.ndarray | None:
+    """Return the number of each row's group, or None without groups."""
+    if groups is None:
+        return None
+    refuse_missing("groups", groups)
+    return checked_groups(groups, n_rows)
 
 
 def class_names(data: Data) -> list[str]:
@@ -168,12 +160,20 @@ def class_names(data: Data) -> list[str]:
     return [str(data.label(code)) for code in range(data.n_classes)]
 
 
-def class_named(positive: Any, data: Data) -> Any:
-    """Return the class that a text names, such as 1 for "1"; other values are returned as given."""
-    if not isinstance(positive, str) or data.task != "classification":
-        return positive
-    labels = [data.label(code) for code in range(data.n_classes)]
-    return next((label for label in labels if str(label) == positive), positive)
+def requested_loss(scoring: Any, data: Data, positive: Any) -> Loss:
+    """Return the loss that `scoring` names; raise Refusal for a scorer of fitted models.
+
+    The positive class may be named by a text, such as "1" for 1.
+    """
+    if isinstance(positive, str) and positive in class_names(data):
+        positive = data.label(class_names(data).index(positive))
+    loss = as_loss(scoring, data, positive)
+    if loss.response == "scored":
+        raise Refusal(
+            f"{mention('scoring', scoring)} is a scorer of fitted models, and here are "
+            "predictions only: use a name such as 'roc_auc' or 'f1', or a loss of rows."
+        )
+    return loss
 
 
 def encoded_predictions(
@@ -184,27 +184,28 @@ def encoded_predictions(
     `predictions` are labels, scores of the positive class or numbers; `probabilities` have a column
     for each class.
     """
+    if data.task == "regression":
+        if predictions is None:
+            raise BadData(f"'{loss.name}' needs predictions of y, and there are none.")
+        return finite_numbers(predictions, "the column of predictions")
     if probabilities is not None:
         probabilities = _checked_probabilities(probabilities)
-    if data.task == "regression" or (loss.response == "score" and probabilities is None):
-        numbers = finite_numbers(_needed(predictions, loss), "the column of predictions")
-        is_of_first_class = loss.response == "score" and loss.rated(data) == 0
-        return -numbers if is_of_first_class else numbers
+    if loss.response == "label" and predictions is not None:
+        return _codes_of_labels(data, loss, predictions)
+    if probabilities is not None:
+        if loss.response == "label":
+            return probabilities.argmax(axis=1)
+        return probabilities[:, 1] if loss.response == "score" else probabilities
+    assert predictions is not None
     if loss.response == "score":
-        assert probabilities is not None
-        return probabilities[:, 1]
-    if loss.response == "probability":
-        return _two_columns(data, loss, predictions) if probabilities is None else probabilities
-    if predictions is None:
-        assert probabilities is not None
-        return probabilities.argmax(axis=1)
-    return _codes_of_labels(data, loss, predictions)
-
-
-def _needed(predictions: np.ndarray | None, loss: Loss) -> np.ndarray:
-    if predictions is None:
-        raise BadData(f"'{loss.name}' needs predictions of y, and there are none.")
-    return predictions
+        scores = finite_numbers(predictions, "the column of predictions")
+        return -scores if loss.rated(data) == 0 else scores
+    if data.n_classes != 2 or predictions.dtype.kind not in "iuf":
+        raise BadData(
+            f"'{loss.name}' needs the probability of each class of y ({named(class_names(data))})."
+        )
+    second = finite_numbers(predictions, "the column of predictions")
+    return _checked_probabilities(np.column_stack([1 - second, second]))
 
 
 def _codes_of_labels(data: Data, loss: Loss, predictions: np.ndarray) -> np.ndarray:
@@ -218,16 +219,6 @@ def _codes_of_labels(data: Data, loss: Loss, predictions: np.ndarray) -> np.ndar
             f"({named(names)}), and '{loss.name}' compares labels."
         )
     return np.array([codes[text] for text in texts], dtype=np.int64)
-
-
-def _two_columns(data: Data, loss: Loss, predictions: np.ndarray | None) -> np.ndarray:
-    """Return the probabilities of both classes, given those of the second class."""
-    if data.n_classes != 2 or predictions is None or predictions.dtype.kind not in "iuf":
-        raise BadData(
-            f"'{loss.name}' needs the probability of each class of y ({named(class_names(data))})."
-        )
-    second = finite_numbers(predictions, "the column of predictions")
-    return _checked_probabilities(np.column_stack([1 - second, second]))
 
 
 def _checked_probabilities(probabilities: np.ndarray) -> np.ndarray:
@@ -253,25 +244,23 @@ def finite_numbers(values: Any, owner: str) -> np.ndarray:
     return numbers
 
 
+def refuse_missing(name: str, values: Any) -> None:
+    """Raise BadData if a value is None, NaN, masked or an empty text."""
+    cells: list[Any] = np.ma.filled(np.ma.asarray(values, dtype=object), np.nan).ravel().tolist()
+    lines = [line for line, cell in enumerate(cells, 1) if is_missing(cell) or cell == ""]
+    if lines:
+        raise BadData(
+            f"{name} has {len(lines)} missing values, the first on line {lines[0]}: fill them, or "
+            "leave these rows out."
+        )
+
+
 def named(names: Sequence[str]) -> str:
     """Join the first names of a list to a text that also says how many names are omitted."""
-    shown = [escape_and_truncate(name, 60) for name in names]
-    return join_first_words(shown, MOST_NAMED)
+    return join_first_words([escape_and_truncate(name, 60) for name in names], MOST_NAMED)
 
 
 def label_text(value: Any) -> str:
     """Convert a label or a row number to text; 3.0 and 3 give the same text."""
-    if isinstance(value, bool):
-        return str(int(value))
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def refuse_scorer(loss: Loss, scoring: Any) -> None:
-    """Raise Refusal for a scorer, which rates fitted models only."""
-    if loss.response == "scored":
-        raise Refusal(
-            f"{mention('scoring', scoring)} is a scorer of fitted models, and here are "
-            "predictions only: use a name such as 'roc_auc' or 'f1', or a loss of rows."
-        )
+    is_whole = isinstance(value, bool) or (isinstance(value, float) and value.is_integer())
+    return str(int(value)) if is_whole else str(value)
