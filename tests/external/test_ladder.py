@@ -488,3 +488,10 @@ def test_ladder_waits_for_another_submission(store):
     with ThreadPoolExecutor(6) as pool:
         submitted = list(pool.map(lambda _: tr.Ladder(Y, store=store).submit(BASE), range(6)))
     assert sorted(one.number for one in submitted) == [1, 2, 3, 4, 5, 6]
+
+
+def test_ladder_leaves_a_file_that_is_no_ladder(store):
+    store.write_text("y,prediction", "utf-8")
+    with pytest.raises(BadStore, match="no ladder of this version"):
+        tr.Ladder(Y, store=store)
+    assert store.read_text("utf-8") == "y,prediction"

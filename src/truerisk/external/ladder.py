@@ -12,6 +12,7 @@ import json
 import math
 import os
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
@@ -53,6 +54,8 @@ from truerisk.results.records import Count, PerfectScore, Record
 SCHEMA = "truerisk.ladder/1"
 MAX_BYTES = 2**30
 WAIT_SECONDS = 5.0
+DAMAGES = ValueError, KeyError, TypeError, AttributeError, RecursionError
+"""Errors of reading a line that this version has not written."""
 
 
 @frozen
@@ -187,15 +190,13 @@ class Ladder:
                 "the noise of a difference is not known. Use a loss of rows or 'roc_auc'."
             )
         self._best_losses: np.ndarray | None = None
-        self._best_risk = np.inf
         self.steps: tuple[Submission, ...] = ()
         self.n_submissions = 0
         self._store = None if store is None else to_store_path(store, example="ladder.jsonl")
-        if self._store is not None:
-            if self._store.is_dir():
-                raise BadArgument(f"{mention('store', store)} is a folder: name a file in it.")
-            with _locked(self._store):
-                self._read_store()
+        if self._store is not None and self._store.is_dir():
+            raise BadArgument(f"{mention('store', store)} is a folder: name a file in it.")
+        with self._locked():  # The store is read, so that a store of another holdout is refused.
+            pass
 
     @property
     def best(self) -> Submission | None:
@@ -235,20 +236,12 @@ class Ladder:
         if name is not None and not isinstance(name, str):
             raise BadArgument(f"{mention('name', name)}: a name is a text.")
         values = self._encoded(predictions)
-        if self._store is None:
-            return self._rate(values, name)
-        with _locked(self._store):
-            self._read_store()  # Another process may have submitted since.
-            before = (self.steps, self._best_losses, self._best_risk, self.n_submissions)
-            size = self._store.stat().st_size if self._store.exists() else 0
-            submission = self._rate(values, name)
-            try:
-                self._append(submission, values if submission.accepted else None)
-            except OSError as error:
-                self.steps, self._best_losses, self._best_risk, self.n_submissions = before
-                with contextlib.suppress(OSError):
-                    os.truncate(self._store, size)
-                raise NotWritten(f"{self._store} cannot be written: {error.strerror}.") from None
+        with self._locked():
+            losses = self._losses(values)
+            submission = self._answer(name, losses if self._is_accepted(losses) else None)
+            if self._store is not None:
+                self._append(self._store, submission, values)
+            self._keep(submission, losses)
             return submission
 
     def _encoded(self, predictions: Any) -> np.ndarray:
@@ -265,27 +258,27 @@ class Ladder:
             probabilities = finite_numbers(probabilities, "predictions")
         return encoded_predictions(self._data, self._loss, labels, probabilities)
 
-    def _rate(self, values: np.ndarray, name: str | None) -> Submission:
-        """Compare a submission with the best one, and keep it if it is accepted."""
-        losses, risk = self._losses(values)
-        self.n_submissions += 1
-        is_accepted = self._best_losses is None or risk < self._best_risk - self._step(losses)
-        if is_accepted:
-            self._best_losses, self._best_risk = losses, risk
-        submission = Submission(
-            self.n_submissions,
-            name or str(self.n_submissions),
-            bool(is_accepted),
-            self._told_value,
+    def _answer(self, name: str | None, accepted: np.ndarray | None) -> Submission:
+        """Return the answer to the next submission, given its losses if it is accepted."""
+        number, losses = self.n_submissions + 1, self._best_losses if accepted is None else accepted
+        assert losses is not None
+        return Submission(
+            number,
+            name or str(number),
+            accepted is not None,
+            self._told_value(losses),
             self._loss.name,
             self.scale.perfect,
         )
-        if is_accepted:
-            self.steps = (*self.steps, submission)
-        return submission
 
-    def _losses(self, values: np.ndarray) -> tuple[np.ndarray, float]:
-        """Return the loss of each row, and the risk, which is the mean of these losses.
+    def _keep(self, submission: Submission, losses: np.ndarray | None) -> None:
+        """Count a submission, and remember it if it is accepted."""
+        self.n_submissions += 1
+        if submission.accepted:
+            self._best_losses, self.steps = losses, (*self.steps, submission)
+
+    def _losses(self, values: np.ndarray) -> np.ndarray:
+        """Return the loss of each row; their mean is the risk.
 
         For a score of whole test sets, the loss of a row is the risk plus the influence of the row
         on it.
@@ -298,26 +291,25 @@ class Ladder:
             losses = rated.losses_by_influence()[0]
         if not np.isfinite(losses).all():
             raise BadData("the predictions give a row no finite loss.")
-        return losses, float(losses.mean())
+        return losses
 
-    @property
-    def _told_value(self) -> float:
-        """The best value, rounded so that its digits do not tell single outcomes.
+    def _told_value(self, losses: np.ndarray) -> float:
+        """Return the value, rounded so that its digits do not tell single outcomes.
 
         A loss between 0 and 1 is rounded to a multiple of 1/n, others to the power of ten below the
         standard error of their mean.
         """
-        n_rows, risk, losses = self._data.n_rows, self._best_risk, self._best_losses
+        risk, std_error = float(losses.mean()), float(losses.std() / len(losses) ** 0.5)
         if self._loss.upper == 1:
-            return float(self.scale.value(round(risk * n_rows) / n_rows))
-        std_error = 0.0 if losses is None else float(losses.std() / n_rows**0.5)
-        if std_error == 0:
-            return float(self.scale.value(risk))
-        return float(self.scale.value(round(risk, -math.floor(math.log10(std_error)))))
+            risk = round(risk * len(losses)) / len(losses)
+        elif std_error > 0:
+            risk = round(risk, -math.floor(math.log10(std_error)))
+        return float(self.scale.value(risk))
 
-    def _step(self, losses: np.ndarray) -> float:
-        """Return by how much a submission must be better than the best one to be accepted."""
-        assert self._best_losses is not None
+    def _is_accepted(self, losses: np.ndarray) -> bool:
+        """Return True if a submission is better than the best one by more than the noise."""
+        if self._best_losses is None:
+            return True
         differences = (losses - self._best_losses) / len(losses)
         if self._data.groups is not None:
             shares = np.bincount(self._data.groups) / len(losses)
@@ -326,9 +318,41 @@ class Ladder:
             differences = differences - differences.mean()
         n_units = len(differences)
         std_error = np.sqrt(n_units / (n_units - 1) * (differences**2).sum())
-        return float(max(1.0, np.sqrt(2 * np.log(self.n_submissions))) * std_error)
+        step = max(1.0, np.sqrt(2 * np.log(self.n_submissions + 1))) * std_error
+        return bool(losses.mean() < self._best_losses.mean() - step)
+
+    def __repr__(self) -> str:
+        told = "nothing told yet" if self.best is None else str(self.best)
+        return f"Ladder({self._data.n_rows} rows, {self.n_submissions} submissions; {told})"
 
     # ------------------------------------------------------------ store
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Hold the lock of the store, if there is one, and read what others have submitted since.
+
+        While another submission is written, wait some seconds.
+        """
+        if self._store is None:
+            yield
+            return
+        check_present("truerisk.study.lock")
+        from truerisk.study.lock import Lock
+
+        lock, end = Lock(self._store), time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                lock.acquire()
+                break
+            except StoreLocked:
+                if time.monotonic() > end:
+                    raise
+                time.sleep(0.05)
+        try:
+            self._read(self._store)
+            yield
+        finally:
+            lock.release()
 
     def _header(self) -> dict[str, Any]:
         return {
@@ -340,119 +364,80 @@ class Ladder:
             "y": self._data.fingerprint,
         }
 
-    def _read_store(self) -> None:
-        """Read all submissions from the store again.
-
-        A last line without a line end is removed, because its result was never reported.
-        """
-        assert self._store is not None
-        self.steps, self._best_losses, self._best_risk = (), None, np.inf
-        self.n_submissions = 0
-        if not self._store.exists():
+    def _read(self, store: Path) -> None:
+        """Read all submissions again, and remove a last line that a kill has cut."""
+        self.steps, self._best_losses, self.n_submissions = (), None, 0
+        if not store.exists():
             return
-        if self._store.stat().st_size > MAX_BYTES:
-            raise BadStore(f"{self._store} has more than {MAX_BYTES} bytes: it is no ladder.")
-        text = self._store.read_bytes()
-        lines = text.split(b"\n")
-        if lines[-1]:
-            # The process was killed while it wrote the last line. The incomplete line is removed,
-            # so that the next submission starts on a new line.
-            with self._store.open("r+b") as file:
-                file.truncate(len(text) - len(lines[-1]))
-        for line_number, line in enumerate(lines[:-1], start=1):
+        *lines, cut_line = _lines_in(store)
+        if not lines and not json.dumps(self._header()).encode().startswith(cut_line):
+            raise BadStore(f"{store} is no ladder of this version of truerisk.")
+        for line_number, line in enumerate(lines, start=1):
             try:
                 content = json.loads(line)
                 if line_number == 1:
                     self._check_header(content)
                 else:
                     self._replay(content)
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            except DAMAGES as error:
                 if isinstance(error, BadData):
                     raise
                 raise BadStore(
-                    f"{self._store}, line {line_number}: no line of a ladder; it was changed."
+                    f"{store}, line {line_number}: no line of a ladder; it was changed."
                 ) from None
+        if cut_line:  # The next submission starts on a new line.
+            os.truncate(store, store.stat().st_size - len(cut_line))
 
     def _check_header(self, content: Mapping[str, Any]) -> None:
-        header = self._header()
         if content.get("schema") != SCHEMA:
             raise BadStore(f"{self._store} is no ladder of this version of truerisk.")
-        differing = [key for key, value in header.items() if content.get(key) != value]
+        differing = [key for key, value in self._header().items() if content.get(key) != value]
         if differing:
             raise BadStore(
                 f"{self._store} was written for another holdout: {', '.join(differing)} differ."
             )
 
-    def _replay(self, content: Mapping[str, Any]) -> None:
-        """Add a stored submission; rate the accepted ones again from their predictions."""
-        if not content["accepted"]:
-            self.n_submissions += 1
-            return
-        values = np.asarray(content["predictions"], dtype=np.float64)
-        n_rows, n_classes = self._data.n_rows, self._data.n_classes
-        is_probability = self._loss.response == "probability"
-        if values.shape != ((n_rows, n_classes) if is_probability else (n_rows,)):
-            raise ValueError(values.shape)
-        if self._loss.response == "label":
-            if not np.isin(values, np.arange(n_classes)).all():
-                raise ValueError(values)
-            values = values.astype(np.int64)
-        elif not np.isfinite(values).all() or (
-            is_probability and not np.allclose(values.sum(axis=1), 1, atol=1e-6)
-        ):
-            raise ValueError(values)
-        losses, risk = self._losses(values)
-        self.n_submissions += 1
-        self._best_losses, self._best_risk = losses, risk
-        step = Submission(
-            self.n_submissions,
-            str(content["name"]),
-            True,
-            self._told_value,
-            self._loss.name,
-            self.scale.perfect,
-        )
-        if step.value != content["value"]:
+    def _replay(self, content: dict[str, Any]) -> None:
+        """Add a stored submission; compute the losses of accepted ones from their predictions."""
+        if content.pop("checksum") != _checksum(content):
+            raise ValueError(content["name"])
+        losses = self._losses(np.array(content["predictions"])) if content["accepted"] else None
+        submission = self._answer(content["name"], losses)
+        if content["accepted"] and submission.value != content["value"]:
             raise BadStore(f"{self._store} was written for another holdout, or was changed.")
-        self.steps = (*self.steps, step)
+        self._keep(submission, losses)
 
-    def _append(self, submission: Submission, values: np.ndarray | None) -> None:
-        assert self._store is not None
-        is_new = not self._store.exists() or not self._store.stat().st_size
+    def _append(self, store: Path, submission: Submission, values: np.ndarray) -> None:
+        """Write a submission; leave the store as it was if that fails."""
+        size = store.stat().st_size if store.exists() else 0
         content: dict[str, Any] = {"name": submission.name, "accepted": submission.accepted}
-        if values is not None:
+        if submission.accepted:
             content |= {"value": submission.value, "predictions": values.tolist()}
-        lines = [json.dumps(self._header())] if is_new else []
-        lines.append(json.dumps(content, allow_nan=False))
-        with self._store.open("ab") as file:
-            file.write("".join(f"{line}\n" for line in lines).encode())
-            file.flush()
-            os.fsync(file.fileno())
-
-    def __repr__(self) -> str:
-        told = "nothing told yet" if self.best is None else str(self.best)
-        return f"Ladder({self._data.n_rows} rows, {self.n_submissions} submissions; {told})"
-
-
-@contextlib.contextmanager
-def _locked(store: Path) -> Iterator[None]:
-    """Hold the lock of a store in a with-block; wait some seconds for another submission."""
-    check_present("truerisk.study.lock")
-    from truerisk.study.lock import Lock
-
-    lock, end = Lock(store), time.monotonic() + WAIT_SECONDS
-    while True:
+        lines = [] if size else [self._header()]
+        lines.append(content | {"checksum": _checksum(content)})
         try:
-            lock.acquire()
-            break
-        except StoreLocked:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.05)
-    try:
-        yield
-    finally:
-        lock.release()
+            with store.open("ab") as file:
+                file.write(
+                    "".join(f"{json.dumps(line, allow_nan=False)}\n" for line in lines).encode()
+                )
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.truncate(store, size)
+            raise NotWritten(f"{store} cannot be written: {error.strerror}.") from None
+
+
+def _lines_in(store: Path) -> list[bytes]:
+    """Return the lines of a store; the last one is empty, unless a kill has cut it."""
+    if store.stat().st_size > MAX_BYTES:
+        raise BadStore(f"{store} has more than {MAX_BYTES} bytes: it is no ladder.")
+    return store.read_bytes().split(b"\n")
+
+
+def _checksum(content: Mapping[str, Any]) -> int:
+    """Return a checksum of a submission, by which a damaged line is recognised."""
+    return zlib.crc32(json.dumps(content).encode())
 
 
 # ---------------------------------------------------------------- files
@@ -489,9 +474,8 @@ def status_of(store: Path) -> str:
     """Describe the accepted submissions in a store; the outcomes of the holdout are not needed."""
     if not store.exists():
         raise BadStore(f"there is no ladder {str(store)!r}.")
-    lines = store.read_bytes().split(b"\n")[:-1]
     try:
-        header, *contents = map(json.loads, lines)
+        header, *contents = map(json.loads, _lines_in(store)[:-1])
         if header["schema"] != SCHEMA:
             raise KeyError(SCHEMA)
         steps = [
@@ -500,7 +484,7 @@ def status_of(store: Path) -> str:
             if content["accepted"]
         ]
         heading = Scale(header["perfect"]).column_heading(header["scoring"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except DAMAGES:
         raise BadStore(f"{store} is no ladder, or was changed.") from None
     table = tables.text_table(["submission", "name", heading], steps)
     return f"{len(contents)} submissions, {len(steps)} accepted\n{table}"
