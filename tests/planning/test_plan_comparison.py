@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
+from sklearn.datasets import load_wine
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
 from truerisk.exceptions import BadArgument, Refusal
@@ -47,13 +50,23 @@ def test_power_and_half_width_are_those_of_simulated_comparisons(difference, sd,
 @pytest.mark.parametrize("difference", [0.02, -0.1])
 def test_disagreement_gives_the_sd(difference):
     """The differences of zero-one losses are -1, 0 and 1."""
-    plan = tr.plan_comparison(difference, disagreement=0.3)
+    plan = tr.plan_comparison(difference, disagreement=0.3, cross_validated=False)
     losses = np.repeat(
         [1, -1, 0], np.round([(0.3 + difference) * 500, (0.3 - difference) * 500, 700]).astype(int)
     )
     assert losses.mean() == pytest.approx(difference)
     assert plan.sd == pytest.approx(losses.std())
-    assert plan == tr.plan_comparison(difference, sd=plan.sd)
+    assert plan == tr.plan_comparison(difference, sd=plan.sd, cross_validated=False)
+
+
+def test_half_width_is_that_of_a_cross_validated_comparison_of_labels():
+    """The interval counts one more row in each direction, 8 % of the variance here."""
+    X, y = load_wine(return_X_y=True)
+    models = DecisionTreeClassifier(random_state=0), KNeighborsClassifier()
+    a, b = (tr.estimate_risk(m, X[::2], y[::2], cv="10-fold") for m in models)
+    comparison = tr.compare(a, b, test="paired-cv")
+    plan = tr.plan_comparison(comparison.value, disagreement=np.mean(a.losses != b.losses), n=89)
+    assert plan.half_width == pytest.approx(comparison.interval.width / 2, rel=0.007)
 
 
 def test_cross_validation_needs_nearly_twice_the_rows():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,7 +10,14 @@ from scipy.special import stdtrit
 from scipy.stats import nct
 
 from truerisk.core import formats, tables
-from truerisk.core.arguments import check_level, is_count, is_number, mention
+from truerisk.core.arguments import (
+    check_flag,
+    check_level,
+    check_number,
+    is_count,
+    is_number,
+    mention,
+)
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
@@ -140,65 +148,75 @@ def plan_comparison(
 
     The smallest n whose power by the noncentral t distribution reaches `power` is returned. For the
     zero-one loss with a share d of rows on which one learner errs,
-    :math:`\text{sd}^2 = d - \delta^2`.
+    :math:`\text{sd}^2 = d - \delta^2`. The interval of `compare` counts one more row in each
+    direction for such labels, so that with cross-validation its half width is
+    :math:`\sqrt{1 + 2 / (n \, \text{sd}^2)}` times as large.
 
     Examples
     --------
     >>> import truerisk as tr
     >>> plan = tr.plan_comparison(0.02, disagreement=0.1)
     >>> plan.n, round(plan.power, 2), round(plan.half_width, 3)
-    (3522, 0.8, 0.014)
+    (3536, 0.8, 0.014)
     """
     check_level("confidence_level", confidence_level)
+    check_flag("cross_validated", cross_validated)
     if power is not None:
         check_level("power", power)
         if n is not None:
             raise BadArgument(f"give {mention('n')} or {mention('power')}: each gives the other.")
-    if not isinstance(cross_validated, bool):
-        raise BadArgument(f"{mention('cross_validated', cross_validated)}: say True or False.")
     if not is_number(difference) or not np.isfinite(difference) or difference == 0:
         raise BadArgument(f"{mention('difference', difference)}: give a number other than 0.")
-    sd = _checked_sd(abs(float(difference)), sd, disagreement)
+    distance = abs(float(difference))
+    row_sd = _checked_sd(distance, sd, disagreement)
     factor = FOLD_VARIANCE_FACTOR if cross_validated else 1.0
-    arguments = (abs(float(difference)), sd, factor, confidence_level)
+    # The interval of cross-validated labels counts one more row in each direction.
+    extra_rows = 2.0 if cross_validated and disagreement is not None else 0.0
+    fewest = int(np.ceil(FEWEST_ROWS * factor))
+
+    def plan(n_rows: int) -> ComparisonPlan:
+        degrees, std_error = n_rows / factor - 1, row_sd * (factor / n_rows) ** 0.5
+        quantile = float(stdtrit(degrees, (1 + confidence_level) / 2))
+        bound = quantile * (1 + extra_rows / (n_rows * row_sd**2)) ** 0.5
+        return ComparisonPlan(
+            float(difference),
+            row_sd,
+            n_rows,
+            _probability_beyond(bound, degrees, distance / std_error),
+            confidence_level,
+            bool(cross_validated),
+            bound * std_error,
+        )
+
     if n is not None:
-        fewest = int(np.ceil(FEWEST_ROWS * factor))
         if not is_count(n) or not fewest <= n <= MOST_ROWS:
             raise BadArgument(
                 f"{mention('n', n)}: give a number of rows from {fewest} to {MOST_ROWS:,}."
             )
-        n_rows = int(n)
-    else:
-        n_rows = _rows_for_power(0.8 if power is None else power, *arguments)
-    degrees = n_rows / factor - 1
-    half_width = float(stdtrit(degrees, (1 + confidence_level) / 2)) * sd * (factor / n_rows) ** 0.5
-    return ComparisonPlan(
-        float(difference),
-        sd,
-        n_rows,
-        _power(n_rows, *arguments),
-        confidence_level,
-        bool(cross_validated),
-        half_width,
-    )
+        return plan(int(n))
+    least_power, counts = (0.8 if power is None else power), range(fewest, MOST_ROWS)
+    result = plan(fewest + bisect_left(counts, least_power, key=lambda count: plan(count).power))
+    if result.power < least_power:
+        raise Refusal(
+            f"more than {MOST_ROWS:,} rows: the difference {distance:g} is too small beside the "
+            f"standard deviation {row_sd:g} of a row."
+        )
+    return result
 
 
 def _checked_sd(difference: float, sd: Any, disagreement: Any) -> float:
-    """Return the standard deviation of the difference of two learners' losses on one row.
-
-    Raise BadArgument for impossible values.
-    """
+    """Return the standard deviation of the difference of two learners' losses on one row."""
     if (sd is None) == (disagreement is None):
         raise BadArgument(
             f"give either {mention('sd')}, the standard deviation of the paired differences of "
             f"rows, or {mention('disagreement')}, the share of rows on which one learner errs."
         )
     if disagreement is not None:
-        if not is_number(disagreement) or not difference <= disagreement <= 1:
-            raise BadArgument(
-                f"{mention('disagreement', disagreement)}: two learners whose errors differ by "
-                f"{difference:g} disagree on a share of rows between {difference:g} and 1."
-            )
+        requirement = (
+            f"two learners whose errors differ by {difference:g} disagree on a share of rows "
+            f"between {difference:g} and 1"
+        )
+        check_number("disagreement", disagreement, difference, 1, requirement)
         sd = (float(disagreement) - difference**2) ** 0.5
         if sd == 0:
             raise BadArgument(
@@ -210,32 +228,10 @@ def _checked_sd(difference: float, sd: Any, disagreement: Any) -> float:
     return float(sd)
 
 
-def _power(n: int, difference: float, sd: float, factor: float, level: float) -> float:
-    """Return the probability that the t interval of n rows excludes 0."""
-    degrees = n / factor - 1
-    noncentrality = difference / (sd * (factor / n) ** 0.5)
-    bound = float(stdtrit(degrees, (1 + level) / 2))
+def _probability_beyond(bound: float, degrees: float, noncentrality: float) -> float:
+    """Return the probability that a noncentral t lies outside of ± bound."""
     above = float(nct.sf(bound, degrees, noncentrality))
     below = float(nct.cdf(-bound, degrees, noncentrality))
     # scipy returns NaN where the probability is 0 or 1 within rounding.
     power = np.nan_to_num(above, nan=1.0 if noncentrality > bound else 0.0) + np.nan_to_num(below)
     return float(min(1.0, power))
-
-
-def _rows_for_power(power: float, difference: float, sd: float, factor: float, level: float) -> int:
-    """Return the smallest number of rows with at least this power, found by bisection."""
-    low = high = int(np.ceil(FEWEST_ROWS * factor))
-    while _power(high, difference, sd, factor, level) < power:
-        low, high = high, min(2 * high, MOST_ROWS)
-        if low == MOST_ROWS:
-            raise Refusal(
-                f"more than {MOST_ROWS:,} rows: the difference {difference:g} is too small beside "
-                f"the standard deviation {sd:g} of a row."
-            )
-    while low < high:
-        middle = (low + high) // 2
-        if _power(middle, difference, sd, factor, level) >= power:
-            high = middle
-        else:
-            low = middle + 1
-    return high
