@@ -11,14 +11,13 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from truerisk.contracts import Streams
-from truerisk.core.arguments import check_count, check_level
+from truerisk.core.arguments import check_count, check_flag, check_level
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import format_number, format_percent
 from truerisk.core.progress import displays_progress
 from truerisk.estimation.problem import as_seed
-from truerisk.external.adaptive import OrderTest, order_test
+from truerisk.external.adaptive import order_test
 from truerisk.external.candidate_table import CandidateTable, read_candidate_table
-from truerisk.external.predictions import RatedSets
 from truerisk.external.table_audit import (
     CandidateDifference,
     TableAudit,
@@ -140,6 +139,7 @@ def audit_table(
     """
     check_level("confidence_level", confidence_level)
     check_count("replicates", replicates)
+    check_flag("trained", trained)
     table = read_candidate_table(
         losses_or_frame,
         scoring=scoring,
@@ -148,65 +148,55 @@ def audit_table(
         order=order,
         axis=axis,
     )
-    return audit_candidates(
-        table,
-        trained=trained,
-        replicates=replicates,
-        confidence_level=confidence_level,
-        seed=as_seed(random_state),
-    )
-
-
-def audit_candidates(
-    table: CandidateTable, *, trained: bool, replicates: int, confidence_level: float, seed: int
-) -> TableAudit:
-    """Audit a table of losses that has already been read and checked."""
     n_candidates, n_rows = table.losses.shape
     n_units = n_rows if table.groups is None else len(np.unique(table.groups))
     if n_units < FEWEST_ROWS:
         noun = "rows" if table.groups is None else "groups"
         raise Refusal(f"{n_units} {noun} tell too little: at least {FEWEST_ROWS} are needed.")
-    risks, streams, scale = table.risks, Streams(seed), table.scale
-    best = int(are_tied(risks, risks.min()).argmax())
-    corrected = _corrected(table, streams.get("bbc"), replicates)
+    seed, risks, scale = as_seed(random_state), table.risks, table.scale
+    streams, best = Streams(seed), int(are_tied(risks, risks.min()).argmax())
+    corrected = _corrected_risk(table, streams.get("bbc"), replicates)
     tested_order = None
     if table.order is not None:
         tested_order = order_test(risks, table.losses, table.order, streams.get("order"))
-    no_interval_reason = _reason_for_no_interval(corrected, confidence_level, tested_order)
-    interval = None if no_interval_reason else corrected.interval(confidence_level)
-    share_of_best = corrected.selection_counts[best] / corrected.selection_counts.sum()
-    common: dict[str, Any] = {"scoring": table.scoring, "perfect": scale.perfect}
-    honest_notes = (
-        [f"{share_of_best:.0%} of the bootstrap samples selected the same candidate"]
-        if n_candidates > 1
-        else []
-    )
-    honest = TableRisk(
-        scale.value(corrected.value),
-        "bbc",
-        candidate=table.names[best],
-        interval=scale.interval(interval),
-        std_error=float(corrected.bootstrap_risks.std()),
-        notes=(*honest_notes, *([no_interval_reason] if no_interval_reason else [])),
-        **common,
-    )
+    is_adaptive = tested_order is not None and tested_order.is_adaptive
+    notes = []
+    if n_candidates > 1:
+        share_of_best = corrected.selection_counts[best] / corrected.selection_counts.sum()
+        notes.append(f"{share_of_best:.0%} of the bootstrap samples selected the same candidate")
+    no_interval_reason = _reason_for_no_interval(corrected, confidence_level, is_adaptive)
+    if no_interval_reason:
+        notes.append(f"no interval: {no_interval_reason}")
+    common: dict[str, Any] = {
+        "scoring": table.scoring,
+        "candidate": table.names[best],
+        "perfect": scale.perfect,
+    }
     unit = "row" if table.rated_sets is None else "test set"
     audit = TableAudit(
         selected=TableRisk(
             scale.value(float(risks[best])),
             f"best mean over {unit}s" if n_candidates > 1 else f"mean over {unit}s",
-            candidate=table.names[best],
             **common,
         ),
-        honest=honest,
+        honest=TableRisk(
+            scale.value(corrected.value),
+            "bbc",
+            interval=None
+            if no_interval_reason
+            else scale.interval(corrected.interval(confidence_level)),
+            std_error=float(corrected.bootstrap_risks.std()),
+            notes=tuple(notes),
+            **common,
+        ),
         differences=_differences(
             table,
             risks,
             best,
-            trained,
+            FOLD_VARIANCE_FACTOR if trained else 1.0,
             confidence_level,
-            streams,
-            tested_order is not None and tested_order.is_adaptive,
+            streams.get("differences"),
+            is_adaptive,
         ),
         findings=(),
         n_candidates=n_candidates,
@@ -223,45 +213,36 @@ def audit_candidates(
 
 
 def _reason_for_no_interval(
-    corrected: BiasCorrectedRisk, confidence_level: float, tested_order: OrderTest | None
+    corrected: BiasCorrectedRisk, confidence_level: float, is_adaptive: bool
 ) -> str | None:
     """Return why the bootstrap percentiles are no valid interval, or None if they are one."""
-    if tested_order is not None and tested_order.is_adaptive:
+    if is_adaptive:
         return (
-            "no interval: later candidates seem to depend on the scores of earlier ones, and the "
-            "bootstrap takes the candidates as given"
+            "later candidates seem to depend on the scores of earlier ones, and the bootstrap "
+            "takes the candidates as given"
         )
     fewest = ceil(2 / (1 - confidence_level) - 1e-9)
     if len(corrected.bootstrap_risks) < fewest:
         return (
-            f"no interval: {len(corrected.bootstrap_risks)} bootstrap samples have no "
-            f"{confidence_level:.4g} percentiles, replicates={fewest} at least"
+            f"{len(corrected.bootstrap_risks)} bootstrap samples have no {confidence_level:.4g} "
+            f"percentiles, replicates={fewest} at least"
         )
     if np.ptp(corrected.bootstrap_risks) == 0:
-        return "no interval: every bootstrap sample gives the same value"
+        return "every bootstrap sample gives the same value"
     return None
 
 
-# ---------------------------------------------------------------- correction
-
-
-def _corrected(
+def _corrected_risk(
     table: CandidateTable, rng: np.random.Generator, replicates: int
 ) -> BiasCorrectedRisk:
+    """Return the risk of the best candidate, corrected for the choice by the bootstrap."""
     if table.rated_sets is None:
         return correct_risk_by_bootstrap(
             table.losses, rng, replicates=replicates, groups=table.groups
         )
-    return _corrected_sets(table.rated_sets, table, rng, replicates)
-
-
-def _corrected_sets(
-    rated_sets: RatedSets, table: CandidateTable, rng: np.random.Generator, replicates: int
-) -> BiasCorrectedRisk:
-    """Return the bias-corrected risk of a candidate chosen by a score of whole test sets."""
     return correct_set_risk_by_bootstrap(
-        rated_sets.mean_risks,
-        rated_sets.rows,
+        table.rated_sets.mean_risks,
+        table.rated_sets.rows,
         rng,
         n_rows=table.losses.shape[1],
         replicates=replicates,
@@ -277,9 +258,9 @@ def _differences(
     table: CandidateTable,
     risks: np.ndarray,
     best: int,
-    trained: bool,
+    variance_factor: float,
     level: float,
-    streams: Streams,
+    rng: np.random.Generator,
     is_adaptive: bool,
 ) -> tuple[CandidateDifference, ...]:
     """Compare every candidate with the selected one, the best first.
@@ -288,66 +269,58 @@ def _differences(
     of rows; then every candidate may be the best one.
     """
     n_candidates, n_rows = table.losses.shape
-    scale = table.scale
-    has_influences = table.rated_sets is None or table.rated_sets.loss.tells_influences
-    has_intervals = has_influences and not is_adaptive
-    factor = FOLD_VARIANCE_FACTOR if trained else 1.0
-    one_row = np.broadcast_to(np.asarray(table.one_row, dtype=np.float64), n_candidates)
+    # The paired interval of cross-validated labels counts one more row in each direction.
+    one_row = np.zeros(n_candidates) + (table.one_row if variance_factor > 1 else 0.0)
     paired = CandidateLosses(
         table.losses,
         np.full(n_rows, 1.0 / n_rows),
         table.groups,
-        one_row if trained else np.zeros(n_candidates),
-        np.full(n_candidates, factor),
+        one_row,
+        np.full(n_candidates, variance_factor),
     )
     half_widths = np.full(n_candidates, np.nan)
     is_possible = np.ones(n_candidates, dtype=bool)
-    if has_intervals and n_candidates > 1:
+    has_influences = table.rated_sets is None or table.rated_sets.loss.tells_influences
+    if has_influences and not is_adaptive and n_candidates > 1:
         is_possible = may_be_best(paired, level)
-        half_widths = _half_widths(paired, risks, best, is_possible, level, streams)
-    others = [int(c) for c in np.argsort(risks, kind="stable") if c != best]
-    values = scale.values(risks)
+        rivals = np.flatnonzero(is_possible)
+        rivals = rivals[np.argsort(risks[rivals], kind="stable")][:MOST_RIVALS]
+        half_widths = _half_widths(paired, best, np.union1d(rivals, [best]), level, rng)
+    values = table.scale.values(risks)
     differences = []
-    for candidate in others:
-        gap, half_width = float(values[candidate] - values[best]), half_widths[candidate]
-        has_interval = bool(np.isfinite(half_width))
-        differences.append(
-            CandidateDifference(
-                table.names[candidate],
-                float(values[candidate]),
-                gap,
-                float(gap - half_width) if has_interval else None,
-                float(gap + half_width) if has_interval else None,
-                bool(is_possible[candidate]),
-            )
+    for c in np.argsort(risks, kind="stable").tolist():
+        gap, half_width = float(values[c] - values[best]), float(half_widths[c])
+        low, high = (
+            (gap - half_width, gap + half_width) if np.isfinite(half_width) else (None, None)
         )
+        if c != best:
+            differences.append(
+                CandidateDifference(
+                    table.names[c], float(values[c]), gap, low, high, bool(is_possible[c])
+                )
+            )
     return tuple(differences)
 
 
 def _half_widths(
     paired: CandidateLosses,
-    risks: np.ndarray,
     best: int,
-    is_possible: np.ndarray,
+    rivals: np.ndarray,
     level: float,
-    streams: Streams,
+    rng: np.random.Generator,
 ) -> np.ndarray:
     """Return the half widths of simultaneous intervals of all differences from the selected one.
 
     The selected candidate was found on the same rows. The intervals therefore hold for all pairs of
-    a candidate and a possible winner at once: the largest standardised difference of these pairs
-    has the quantile that the half widths use. Its distribution is that of normal noise with the
-    covariance of the rows' or groups' losses.
+    a candidate and one of `rivals`, the possible winners, at once: the largest standardised
+    difference of these pairs has the quantile that the half widths use. Its distribution is that of
+    normal noise with the covariance of the rows' or groups' losses.
     """
     contributions, shares = paired.contributions_by_unit()
     n_units = len(shares)
     # Differences do not change if one candidate is taken from all, but lose fewer digits.
     contributions = contributions - contributions[best]
     centred = contributions - shares * contributions.sum(axis=1, keepdims=True)
-    rivals = np.flatnonzero(is_possible)
-    rivals = rivals[np.argsort(risks[rivals], kind="stable")][:MOST_RIVALS]
-    rivals = np.union1d(rivals, [best])
-    rng = streams.get("differences")
     block = max(1, MAX_NOISE_CELLS // n_units)
     noise = np.concatenate(
         [
@@ -357,82 +330,73 @@ def _half_widths(
     )
     products = np.einsum("ij,ij->i", centred, centred)
     largest = np.zeros(N_NOISE_DRAWS)
-    best_errors = np.zeros(len(risks))
     for rival in rivals:
-        cross = centred @ centred[rival]
-        variances = np.maximum(products + products[rival] - 2 * cross, 0.0)
-        errors = np.sqrt(variances * n_units / (n_units - 1))
-        if rival == best:
-            best_errors = errors
+        variances = _difference_variances(centred, products, rival)
         differs = variances > 1e-20 * products.max()
         if differs.any():
             standardised = np.abs(noise[:, differs] - noise[:, [rival]]) / np.sqrt(
                 variances[differs]
             )
             largest = np.maximum(largest, standardised.max(axis=1))
-    normal_quantile = float(np.quantile(largest, level))
     # The normal quantile is converted to one of Student's t, because the standard errors are
     # estimated.
-    factor = 1.0 if paired.variance_factors is None else float(paired.variance_factors[0])
-    degrees = max(n_units / factor - 1, 1.0)
-    tail = max(1 - float(ndtr(normal_quantile)), 1e-12)
-    quantile = float(stdtrit(degrees, 1 - tail))
-    one_row = np.zeros(len(risks)) if paired.one_row is None else paired.one_row
-    one_row = np.maximum(one_row, one_row[best]) * (best_errors > 0)
-    return np.asarray(quantile * np.sqrt(factor * (best_errors**2 + 2 * one_row**2)))
+    assert paired.variance_factors is not None and paired.one_row is not None
+    factor = float(paired.variance_factors[0])
+    tail = max(1 - float(ndtr(np.quantile(largest, level))), 1e-12)
+    quantile = float(stdtrit(max(n_units / factor - 1, 1.0), 1 - tail))
+    errors = np.sqrt(_difference_variances(centred, products, best) * n_units / (n_units - 1))
+    one_row = np.maximum(paired.one_row, paired.one_row[best]) * (errors > 0)
+    return np.asarray(quantile * np.sqrt(factor * (errors**2 + 2 * one_row**2)))
+
+
+def _difference_variances(centred: np.ndarray, products: np.ndarray, candidate: int) -> np.ndarray:
+    """Return the sum of squares of the differences of each candidate from one."""
+    cross = centred @ centred[candidate]
+    return np.maximum(products + products[candidate] - 2 * cross, 0.0)
 
 
 # ---------------------------------------------------------------- findings
 
 
 def _findings(audit: TableAudit) -> Iterator[Finding]:
-    noun, selected, honest = audit.scale.noun, audit.selected, audit.honest
-    tested_order = audit.order_test
-    if tested_order is not None and tested_order.is_adaptive:
+    noun, honest, n_best = audit.scale.noun, audit.honest, len(audit.best_set())
+    selected_text = f"The best {noun} {format_number(audit.selected.value)}"
+    is_adaptive = audit.order_test is not None and audit.order_test.is_adaptive
+    if audit.order_test is not None and is_adaptive:
         yield Finding(
             "adaptive-search",
-            f"The order of the trials is not like a random one ({tested_order.evidence}): either "
-            f"later candidates depend on the scores of earlier ones, and the honest {noun} is "
-            "still too good, or they were tried in a systematic order.",
+            f"The order of the trials is not like a random one ({audit.order_test.evidence}): "
+            f"either later candidates depend on the scores of earlier ones, and the honest {noun} "
+            "is still too good, or they were tried in a systematic order.",
             "Test the selected candidate on new rows; for the next search keep a holdout behind "
             "tr.Ladder, or repeat the search in outer folds. If a fixed list was tried in a sorted "
             "order, leave order out.",
         )
     if audit.refuted:
-        assert honest.interval is not None
         yield Finding(
             "claim-refuted",
-            f"The best {noun} {format_number(selected.value)} lies outside the "
-            f"{format_percent(audit.confidence_level)} interval {honest.interval}.",
+            f"{selected_text} lies outside the {format_percent(audit.confidence_level)} interval "
+            f"{honest.interval}.",
             f"Report the honest {noun} with its interval.",
         )
     optimism = audit.optimism or 0.0
-    noise = honest.std_error or 0.0
     risk = abs(audit.scale.value(honest.value))
-    if optimism > max(0.1 * risk, noise / 2):
+    if optimism > max(0.1 * risk, (honest.std_error or 0.0) / 2):
         yield Finding(
             "optimism-large",
-            f"The best {noun} {format_number(selected.value)} is {format_number(optimism)} "
-            "better than the "
-            f"honest {format_number(honest.value)}.",
+            f"{selected_text} is {format_number(optimism)} better than the honest "
+            f"{format_number(honest.value)}.",
             f"Report the honest {noun}; more rows or fewer candidates make the two alike.",
         )
-    n_units = audit.n_rows if audit.n_groups is None else audit.n_groups
-    if audit.n_candidates > n_units / 2:
-        units = "rows" if audit.n_groups is None else "groups"
+    if audit.n_candidates > audit.n_units / 2:
         yield Finding(
             "many-candidates",
-            f"{audit.n_candidates} candidates were tried on {n_units} {units}.",
+            f"{audit.n_candidates} candidates were tried on {audit.n_units} {audit.unit}s.",
             "Try fewer candidates, or judge the selected one on new rows.",
         )
-    is_adaptive = tested_order is not None and tested_order.is_adaptive
-    if (
-        not is_adaptive
-        and audit.n_candidates >= 5
-        and len(audit.best_set()) > audit.n_candidates / 2
-    ):
+    if not is_adaptive and audit.n_candidates >= 5 and n_best > audit.n_candidates / 2:
         yield Finding(
             "flat-curve",
-            f"{len(audit.best_set())} of {audit.n_candidates} candidates may be the best one.",
+            f"{n_best} of {audit.n_candidates} candidates may be the best one.",
             "Take the simplest of them; these rows cannot tell them apart.",
         )

@@ -104,13 +104,26 @@ class CandidateDifference(Record):
     high: FiniteNumber | None
     may_be_best: bool
 
+    @property
+    def interval(self) -> Interval | None:
+        """The interval of the difference, or None if there is none."""
+        return None if self.low is None or self.high is None else Interval(self.low, self.high, "")
+
+    @property
+    def _cells(self) -> list[str]:
+        """Cells of the difference in a printed table."""
+        return [
+            self.candidate,
+            formats.format_number(self.value),
+            formats.signed_number(self.difference, self.value),
+            str(self.interval or "none"),
+            "yes" if self.may_be_best else "no",
+        ]
+
     def __str__(self) -> str:
-        interval = "no interval"
-        if self.low is not None and self.high is not None:
-            interval = str(Interval(self.low, self.high, ""))
-        difference = formats.signed_number(self.difference, self.value)
-        may_be_best = "may" if self.may_be_best else "can hardly"
-        return f"{self.candidate}: {difference} {interval}, {may_be_best} be the best"
+        candidate, _, difference, interval, _ = self._cells
+        ability = "may" if self.may_be_best else "can hardly"
+        return f"{candidate}: {difference} {interval}, {ability} be the best"
 
 
 @frozen(eq=False)
@@ -219,34 +232,14 @@ class TableAudit(ResultWithBounds, Record):
         return [self.selected.candidate, *(d.candidate for d in self.differences if d.may_be_best)]
 
     @property
-    def _header(self) -> list[str]:
-        return ["", self.scale.column_heading(self.selected.scoring), "interval", "by"]
-
-    def _rows(self) -> list[list[str]]:
-        named = {"selected": self.selected, "honest": self.honest}
-        return [
-            [name, formats.format_number(risk.value), str(risk.interval or "none"), risk.method]
-            for name, risk in named.items()
-        ]
-
-    def _difference_rows(self) -> list[list[str]]:
-        return [
-            [
-                d.candidate,
-                formats.format_number(d.value),
-                formats.signed_number(d.difference, d.value),
-                "none"
-                if d.low is None or d.high is None
-                else str(Interval(d.low, d.high, "", self.confidence_level)),
-                "yes" if d.may_be_best else "no",
-            ]
-            for d in self.differences[:MOST_SHOWN]
-        ]
+    def n_units(self) -> int:
+        """The number of independent units: groups if there are any, and rows otherwise."""
+        return self.n_rows if self.n_groups is None else self.n_groups
 
     @property
-    def _difference_header(self) -> list[str]:
-        value_heading = self.scale.short_name(self.selected.scoring)
-        return ["candidate", value_heading, "− selected", "interval", "may be best"]
+    def unit(self) -> str:
+        """The name of an independent unit."""
+        return "row" if self.n_groups is None else "group"
 
     @property
     def title(self) -> str:
@@ -257,50 +250,58 @@ class TableAudit(ResultWithBounds, Record):
             f"{formats.escape_and_truncate(self.selected.candidate, 60)}"
         )
 
+    @property
+    def number_tables(self) -> list[tables.Block]:
+        """The values, and the candidates next to the selected one if there are others."""
+        scoring = self.selected.scoring
+        rows = [
+            [name, formats.format_number(risk.value), str(risk.interval or "none"), risk.method]
+            for name, risk in (("selected", self.selected), ("honest", self.honest))
+        ]
+        values_header = ["", self.scale.column_heading(scoring), "interval", "by"]
+        values = tables.Block(self.title, values_header, rows)
+        if not self.differences:
+            return [values]
+        shown = self.differences[:MOST_SHOWN]
+        caption = (
+            f"The {len(shown)} candidates next to the selected one; all {len(self.differences)} "
+            f"intervals hold together with {formats.format_percent(self.confidence_level)}."
+        )
+        value_heading = self.scale.short_name(scoring)
+        header = ["candidate", value_heading, "− selected", "interval", "may be best"]
+        return [values, tables.Block(caption, header, [d._cells for d in shown])]
+
+    @property
+    def all_notes(self) -> tuple[str, ...]:
+        """Notes on the honest value and on the table."""
+        return *self.honest.notes, *self.notes
+
     def __str__(self) -> str:
+        values, *differences = (block.text for block in self.number_tables)
+        hidden = len(self.differences) - MOST_SHOWN
+        if hidden > 0:
+            differences[-1] += f"\n... and {hidden} more in `differences`"
         findings = [
             textwrap.fill(f"- {finding}", LINE_WIDTH, subsequent_indent="  ")
             for finding in self.findings
         ]
-        parts = [
-            textwrap.fill(self.conclusion, LINE_WIDTH),
-            self.title,
-            tables.text_table(self._header, self._rows()),
-        ]
-        if self.differences:
-            hidden = len(self.differences) - MOST_SHOWN
-            parts.append(tables.text_table(self._difference_header, self._difference_rows()))
-            if hidden > 0:
-                parts[-1] += f"\n... and {hidden} more in `differences`"
+        parts = [textwrap.fill(self.conclusion, LINE_WIDTH), self.title, values, *differences]
         parts.append("\n".join(findings or ["No findings."]))
-        notes = [f"note: {note}" for note in (*self.honest.notes, *self.notes)]
-        return "\n\n".join(parts + (["\n".join(notes)] if notes else []))
+        parts.append("\n".join(f"note: {note}" for note in self.all_notes))
+        return "\n\n".join(filter(None, parts))
 
     @override
     def blocks(self) -> list[tables.Block]:
-        values = tables.Block(f"{self.conclusion} {self.title}", self._header, self._rows())
-        level = formats.format_percent(self.confidence_level)
-        caption = (
-            f"The {min(MOST_SHOWN, len(self.differences))} candidates next to the selected one; "
-            f"all {len(self.differences)} intervals hold together with {level}."
-        )
-        differences = tables.Block(caption, self._difference_header, self._difference_rows())
+        values, *differences = self.number_tables
         findings = tables.Block(
             "Findings",
             ["severity", "what", "what to do", "code"],
             [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
         )
-        notes = tables.Block("Notes", ["note"], [[n] for n in (*self.honest.notes, *self.notes)])
-        return [
-            block
-            for block, is_needed in (
-                (values, True),
-                (differences, bool(self.differences)),
-                (findings, bool(self.findings)),
-                (notes, bool(notes.rows)),
-            )
-            if is_needed
-        ]
+        notes = tables.Block("Notes", ["note"], [[note] for note in self.all_notes])
+        caption = f"{self.conclusion} {self.title}"
+        lists = [block for block in (findings, notes) if block.rows]
+        return [tables.Block(caption, values.head, values.rows), *differences, *lists]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
@@ -313,27 +314,21 @@ class TableAudit(ResultWithBounds, Record):
 
 def conclusion_of(audit: TableAudit) -> str:
     """Describe the result of an audit of a table in two or three sentences."""
-    scoring = audit.selected.scoring
+    scoring, honest = audit.selected.scoring, audit.honest
     name = "mean loss" if scoring == "loss" else audit.scale.name_for(scoring)
-    candidate = formats.escape_and_truncate(audit.selected.candidate, 60)
-    interval = audit.honest.interval
-    honest = f"{formats.format_number(audit.honest.value)} {interval or '(no interval)'}"
-    optimism = audit.optimism or 0.0
     text = (
-        f"Candidate {candidate} has the best {name} of {audit.n_candidates} candidates, "
-        f"{formats.format_number(audit.selected.value)}. Corrected for this choice it is {honest}"
+        f"Candidate {formats.escape_and_truncate(audit.selected.candidate, 60)} has the best "
+        f"{name} of {audit.n_candidates} candidates, {formats.format_number(audit.selected.value)}."
+        f" Corrected for this choice it is {formats.format_number(honest.value)} "
+        f"{honest.interval or '(no interval)'}"
     )
+    optimism = audit.optimism or 0.0
     if abs(optimism) > 1e-12:
         direction = "optimistic" if optimism > 0 else "pessimistic"
-        text += f", so the best {audit.scale.noun} is {direction} by "
-        text += unsigned_number(abs(optimism), audit.selected.value)
-    n_best = len(audit.best_set())
-    text += "."
-    if audit.n_candidates > 1 and any(d.low is not None for d in audit.differences):
-        others = (
-            "No other candidate may be the best one."
-            if n_best == 1
-            else f"{n_best - 1} other{'s' if n_best > 2 else ''} may be the best one."
-        )
-        text += f" {others}"
-    return text
+        size = unsigned_number(abs(optimism), audit.selected.value)
+        text += f", so the best {audit.scale.noun} is {direction} by {size}"
+    n_others = len(audit.best_set()) - 1
+    if not any(d.low is not None for d in audit.differences):
+        return f"{text}."
+    others = f"{n_others} other{'s' if n_others > 1 else ''}" if n_others else "No other candidate"
+    return f"{text}. {others} may be the best one."

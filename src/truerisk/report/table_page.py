@@ -18,7 +18,6 @@ from truerisk.report.methods_text import (
     find_reference,
 )
 from truerisk.report.svg import DRAWING_WIDTH, PixelScale, make_row_drawing, shorten
-from truerisk.results.interval import Interval
 
 LEFT_MARGIN, ROW_HEIGHT, TOP_MARGIN = 140, 30, 14
 
@@ -28,28 +27,24 @@ def draw_differences(audit: TableAudit) -> Figure | None:
 
     Return None if there are no intervals.
     """
-    shown = [d for d in audit.differences[:MOST_SHOWN] if d.low is not None and d.high is not None]
+    shown = [(d, d.interval) for d in audit.differences[:MOST_SHOWN] if d.interval is not None]
     if not shown:
         return None
     noun, selected = audit.scale.noun, escape_and_truncate(audit.selected.candidate, 40)
-    ends = [end for d in shown for end in (d.low, d.high, d.difference) if end is not None]
+    ends = [end for d, interval in shown for end in (interval.low, interval.high, d.difference)]
     x = PixelScale.from_values([0.0, *ends], LEFT_MARGIN, DRAWING_WIDTH - 14)
     title = f"Candidates minus {selected}"
-    cells = [
-        [
-            escape_and_truncate(d.candidate, 40),
-            signed_number(d.difference, d.value),
-            f"[{signed_number(d.low, d.value)}, {signed_number(d.high, d.value)}]",
-        ]
-        for d in shown
-    ]
+    cells = []
+    for d, interval in shown:
+        numbers = (d.difference, interval.low, interval.high)
+        difference, low, high = (signed_number(number, d.value) for number in numbers)
+        cells.append([escape_and_truncate(d.candidate, 40), difference, f"[{low}, {high}]"])
     texts = [f"{name}: {difference}, interval {interval}" for name, difference, interval in cells]
     drawing = make_row_drawing(title, "; ".join(texts), x, len(shown), ROW_HEIGHT, TOP_MARGIN)
     better = "" if audit.scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(f"difference of {noun}s, {shorten(audit.selected.scoring, 24)}{better}")
     drawing.vertical_line(0.0, "baseline")
-    for i, (d, text) in enumerate(zip(shown, texts, strict=True)):
-        interval = Interval(d.low or 0.0, d.high or 0.0, "", audit.confidence_level)
+    for i, ((d, interval), text) in enumerate(zip(shown, texts, strict=True)):
         drawing.row_label(i + 0.5, shorten(d.candidate, 18))
         drawing.point_with_interval(d.difference, interval, i + 0.5, text, size=4.6)
     caption = (
@@ -82,7 +77,6 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
         ),
         Headline("May be best", str(len(audit.best_set())), f"of {audit.n_candidates} candidates"),
     ]
-    tables = [block for block in audit.blocks() if block.caption not in ("Findings", "Notes")]
     values = {
         "eyebrow": "audit of a table",
         "title": f"{source}: audit of {audit.n_candidates} candidates"
@@ -102,15 +96,18 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
             *SECTIONS_WITH_GATE,
         ),
         "blocks": [
-            (FigureTable.from_rows(block.head, block.rows), escape_and_truncate(caption, 1000))
-            for block, caption in zip(tables, (audit.title, tables[-1].caption), strict=False)
+            (
+                FigureTable.from_rows(block.head, block.rows),
+                escape_and_truncate(block.caption, 1000),
+            )
+            for block in audit.number_tables
         ],
         "text": "",
         "methods": _methods_text(audit),
         "references": [find_reference("bbc")],
         "gate": make_gate(audit, call, is_command=bool(audit.command)),
         "repeat": ReproductionInfo.from_call(call, {"seed": str(audit.seed)}, {}),
-        "notes": [escape_and_truncate(note, 400) for note in (*honest.notes, *audit.notes)],
+        "notes": [escape_and_truncate(note, 400) for note in audit.all_notes],
     }
     return Page("record.html", values)
 
@@ -119,14 +116,14 @@ def _methods_text(audit: TableAudit) -> str:
     """Write the methods paragraph about the audit of a table, for use in a paper."""
     name, noun = audit.scale.name_for(audit.selected.scoring), audit.scale.noun
     groups = "" if audit.n_groups is None else f" in {audit.n_groups} groups"
-    units = "rows" if audit.n_groups is None else "groups"
     honest = f"{format_number(audit.honest.value)} ({describe_interval(audit.honest.interval)})"
     text = (
         f"{audit.n_candidates} candidates were compared on the same {audit.n_rows} rows{groups}; "
         f"{escape_and_truncate(audit.selected.candidate, 60)} had the best {name}, "
-        f"{format_number(audit.selected.value)}. The {units} were drawn with replacement, the best "
-        f"candidate of each sample was tested on the {units} that it missed (bootstrap bias "
-        f"corrected cross-validation), which gave a {noun} of {honest}."
+        f"{format_number(audit.selected.value)}. The {audit.unit}s were drawn with replacement, "
+        f"the best candidate of each sample was tested on the {audit.unit}s that it missed "
+        "(bootstrap bias corrected cross-validation), which gave a "
+        f"{noun} of {honest}."
     )
     if audit.order_test is not None:
         text += f" In a permutation test, {audit.order_test}."
