@@ -66,11 +66,13 @@ TABLES = {
     "groups": ("sites", {"groups": "site"}),
     "score of losses": ("plain", {"scoring": "accuracy"}),
     "long": ("long", {"scoring": "roc_auc"}),
-    "positive": ("long", {"scoring": "roc_auc", "positive": 0}),
+    "positive": ("long", {"scoring": "roc_auc", "positive": "0"}),
     "replicates": ("plain", {"replicates": 100, "seed": 3}),
     "level": ("plain", {"confidence": 0.8}),
     "not trained": ("plain", {"trained": False}),
+    "adaptive": ("plain", {"adaptive": True}),
 }
+FLAGS = {"trained": "--not-trained", "adaptive": "--adaptive"}
 ARGUMENTS = {"seed": "random_state", "confidence": "confidence_level"}
 
 
@@ -85,7 +87,7 @@ def test_audit_table_is_that_of_python(call, files, case):
         *(
             word
             for option, value in options.items()
-            for word in (["--not-trained"] if option == "trained" else [f"--{option}", value])
+            for word in ([FLAGS[option]] if option in FLAGS else [f"--{option}", value])
         ),
     )
     arguments = {ARGUMENTS.get(option, option): value for option, value in options.items()}

@@ -1,6 +1,8 @@
 """`audit_table`: the numbers of the bootstrap correction, whatever the form of the table."""
 
+import html
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -307,6 +309,17 @@ def test_adaptive_search_is_found_and_has_no_interval():
     assert tr.audit_table(losses).order_test is None
 
 
+def test_declared_adaptive_search_has_no_interval():
+    audit = tr.audit_table(GUESSES, adaptive=True)
+    assert audit.codes[0] == "adaptive-search"
+    assert "was declared adaptive" in audit.findings[0].sentence
+    assert audit.honest.interval is None
+    assert audit.honest.value == tr.audit_table(GUESSES).honest.value
+    assert audit.honest.notes[-1].startswith("no interval: the search was declared adaptive")
+    assert audit.differences[0].low is None
+    assert len(audit.best_set()) == 40
+
+
 def test_order_test_keeps_its_level():
     """At most 9 of 100 searches at random look adaptive."""
     found = [
@@ -335,6 +348,15 @@ def test_audit_of_a_table_comes_back_from_its_json(tmp_path):
     audit.require(roc_auc=0.5)
 
 
+def test_page_of_an_audit_of_a_table_has_the_call_that_repeats_it():
+    options = {"trained": False, "replicates": 100, "confidence_level": 0.8, "axis": 1}
+    losses = GUESSES.T
+    audit = tr.audit_table(losses, **options, scoring="accuracy", random_state=4)
+    (call,) = re.findall(r"tr\.audit_table\(.*?\)", html.unescape(audit.to_html()))
+    again = eval(call, {"tr": tr, "losses": losses})
+    assert again.to_json() == audit.to_json()
+
+
 def root_mean_squared(y_true, y_pred):
     return float(np.sqrt(((y_true - y_pred) ** 2).mean()))
 
@@ -349,6 +371,20 @@ REFUSED = {
         BadData,
         "'y', 'fold' are no candidates",
     ),
+    "numbers of rows": (
+        pd.DataFrame(GUESSES.T).assign(id=np.arange(120) + 1000),
+        {},
+        BadData,
+        "id looks like a number of the row .* groups",
+    ),
+    "shuffled numbers of rows": (
+        pd.DataFrame(GUESSES.T).assign(id=np.random.default_rng(0).permutation(120)),
+        {},
+        BadData,
+        "id looks like a number of the row",
+    ),
+    "denied adaptivity": (GUESSES, {"adaptive": False}, BadArgument, "adaptive=False: write True"),
+    "trained": (GUESSES, {"trained": "no"}, BadArgument, "trained='no'"),
     "square": (GUESSES[:, :40], {}, BadArgument, "axis=0 if the candidates are its rows"),
     "axis with names": (LONG, {"axis": 1}, BadArgument, "names of this table"),
     "wrong axis": (GUESSES, {"axis": 2}, BadArgument, "axis=2"),

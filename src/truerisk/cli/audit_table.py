@@ -28,6 +28,7 @@ WHERE_AND_HOW = ("report", "figures", "as_json")
 @click.option("--scoring", metavar="SCORE", help="As in scikit-learn, or zero-one, log, brier, …")
 @click.option("--groups", metavar="COL", help="Rows with one value of COL belong together.")
 @click.option("--order", metavar="COL", help="COL numbers the trials of the search.")
+@click.option("--adaptive", is_flag=True, help="Earlier scores decided which candidates came next.")
 @click.option("--positive", metavar="LABEL", help="The class that a score of one class is of.")
 @click.option(
     "--not-trained",
@@ -65,6 +66,7 @@ def audit_table(args: Any) -> int:
             groups=args.groups,
             order=args.order,
             positive=args.positive,
+            adaptive=args.adaptive or None,
             trained=args.trained,
             replicates=args.replicates,
             confidence_level=args.confidence,

@@ -11,8 +11,14 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from truerisk.contracts import Streams
-from truerisk.core.arguments import check_count, check_flag, check_level
-from truerisk.core.errors import Refusal
+from truerisk.core.arguments import (
+    check_count,
+    check_flag,
+    check_level,
+    format_arguments,
+    mention,
+)
+from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.formats import format_number, format_percent
 from truerisk.core.progress import displays_progress
 from truerisk.estimation.problem import as_seed
@@ -49,6 +55,7 @@ def audit_table(
     order: Any = None,
     positive: Any = None,
     axis: int | None = None,
+    adaptive: bool | None = None,
     trained: bool = True,
     replicates: int = 1000,
     confidence_level: float = 0.95,
@@ -84,6 +91,9 @@ def audit_table(
         The class to which a score of one class refers.
     axis : {0, 1}, optional
         The axis of an array along which the candidates lie. It is needed for a square array.
+    adaptive : True, optional
+        Declare that the scores of earlier candidates decided which candidates came next. There is
+        no interval then. By default the test of `order` decides. It cannot be switched off.
     trained : bool, default=True
         True if the candidates were trained on other rows of the same table (cross-validation). The
         variance of differences is then larger, because models of one split share training rows.
@@ -117,8 +127,8 @@ def audit_table(
     with :math:`n_{bi}` the copies of row i in sample b and :math:`O_b` the rows without a copy.
 
     The correction assumes that the candidates were not found by the scores of earlier candidates.
-    If `order` shows that they were, there is no interval, and the finding "adaptive-search" says
-    what to do.
+    If they were, by `adaptive` or by the test of `order`, there is no interval, and the finding
+    "adaptive-search" says what to do.
 
     References
     ----------
@@ -140,6 +150,11 @@ def audit_table(
     check_level("confidence_level", confidence_level)
     check_count("replicates", replicates)
     check_flag("trained", trained)
+    if adaptive is not None and adaptive is not True:
+        raise BadArgument(
+            f"{mention('adaptive', adaptive)}: write True, or leave it out; what the test of the "
+            "order finds cannot be denied."
+        )
     table = read_candidate_table(
         losses_or_frame,
         scoring=scoring,
@@ -159,12 +174,14 @@ def audit_table(
     tested_order = None
     if table.order is not None:
         tested_order = order_test(risks, table.losses, table.order, streams.get("order"))
-    is_adaptive = tested_order is not None and tested_order.is_adaptive
+    adaptive_reason = "the search was declared adaptive" if adaptive else None
+    if not adaptive and tested_order is not None and tested_order.is_adaptive:
+        adaptive_reason = "later candidates seem to depend on the scores of earlier ones"
     notes = []
     if n_candidates > 1:
         share_of_best = corrected.selection_counts[best] / corrected.selection_counts.sum()
         notes.append(f"{share_of_best:.0%} of the bootstrap samples selected the same candidate")
-    no_interval_reason = _reason_for_no_interval(corrected, confidence_level, is_adaptive)
+    no_interval_reason = _reason_for_no_interval(corrected, confidence_level, adaptive_reason)
     if no_interval_reason:
         notes.append(f"no interval: {no_interval_reason}")
     common: dict[str, Any] = {
@@ -196,7 +213,7 @@ def audit_table(
             FOLD_VARIANCE_FACTOR if trained else 1.0,
             confidence_level,
             streams.get("differences"),
-            is_adaptive,
+            adaptive_reason is not None,
         ),
         findings=(),
         n_candidates=n_candidates,
@@ -206,21 +223,31 @@ def audit_table(
         seed=seed,
         conclusion="",
         order_test=tested_order,
+        is_declared_adaptive=adaptive is True,
         notes=table.notes,
+        arguments=format_arguments(
+            scoring=scoring,
+            groups=groups,
+            order=order,
+            positive=positive,
+            axis=axis,
+            adaptive=adaptive,
+            trained=trained,
+            replicates=replicates,
+            confidence_level=confidence_level,
+            random_state=seed,
+        ),
     )
     audit = replace(audit, findings=sort_by_severity(list(_findings(audit))))
     return replace(audit, conclusion=conclusion_of(audit))
 
 
 def _reason_for_no_interval(
-    corrected: BiasCorrectedRisk, confidence_level: float, is_adaptive: bool
+    corrected: BiasCorrectedRisk, confidence_level: float, adaptive_reason: str | None
 ) -> str | None:
     """Return why the bootstrap percentiles are no valid interval, or None if they are one."""
-    if is_adaptive:
-        return (
-            "later candidates seem to depend on the scores of earlier ones, and the bootstrap "
-            "takes the candidates as given"
-        )
+    if adaptive_reason is not None:
+        return f"{adaptive_reason}, and the bootstrap takes the candidates as given"
     fewest = ceil(2 / (1 - confidence_level) - 1e-9)
     if len(corrected.bootstrap_risks) < fewest:
         return (
@@ -358,19 +385,29 @@ def _difference_variances(centred: np.ndarray, products: np.ndarray, candidate: 
 # ---------------------------------------------------------------- findings
 
 
+ADAPTIVE_REMEDY = (
+    "Test the selected candidate on new rows; for the next search keep a holdout behind tr.Ladder, "
+    "or repeat the search in outer folds."
+)
+
+
 def _findings(audit: TableAudit) -> Iterator[Finding]:
     noun, honest, n_best = audit.scale.noun, audit.honest, len(audit.best_set())
     selected_text = f"The best {noun} {format_number(audit.selected.value)}"
-    is_adaptive = audit.order_test is not None and audit.order_test.is_adaptive
-    if audit.order_test is not None and is_adaptive:
+    if audit.is_declared_adaptive:
+        yield Finding(
+            "adaptive-search",
+            "The search was declared adaptive: later candidates depend on the scores of earlier "
+            f"ones, and the honest {noun} is still too good.",
+            ADAPTIVE_REMEDY,
+        )
+    elif audit.order_test is not None and audit.order_test.is_adaptive:
         yield Finding(
             "adaptive-search",
             f"The order of the trials is not like a random one ({audit.order_test.evidence}): "
             f"either later candidates depend on the scores of earlier ones, and the honest {noun} "
             "is still too good, or they were tried in a systematic order.",
-            "Test the selected candidate on new rows; for the next search keep a holdout behind "
-            "tr.Ladder, or repeat the search in outer folds. If a fixed list was tried in a sorted "
-            "order, leave order out.",
+            f"{ADAPTIVE_REMEDY} If a fixed list was tried in a sorted order, leave order out.",
         )
     if audit.refuted:
         yield Finding(
@@ -394,7 +431,7 @@ def _findings(audit: TableAudit) -> Iterator[Finding]:
             f"{audit.n_candidates} candidates were tried on {audit.n_units} {audit.unit}s.",
             "Try fewer candidates, or judge the selected one on new rows.",
         )
-    if not is_adaptive and audit.n_candidates >= 5 and n_best > audit.n_candidates / 2:
+    if not audit.is_adaptive and audit.n_candidates >= 5 and n_best > audit.n_candidates / 2:
         yield Finding(
             "flat-curve",
             f"{n_best} of {audit.n_candidates} candidates may be the best one.",

@@ -217,6 +217,13 @@ def _table_of_losses(
         notes = [*notes, f"candidates without losses were left out: {named(failed)}"]
         order = None if order is None else np.searchsorted(kept, order[np.isin(order, kept)])
     losses = losses[kept]
+    ids = [names[c] for c, values in zip(kept, losses, strict=True) if _looks_like_ids(values)]
+    if ids:
+        raise BadData(
+            f"{named(ids)} {'looks' if len(ids) == 1 else 'look'} like a number of the row and not "
+            "like losses: whole numbers that increase from row to row, or that count the rows. "
+            f"Leave it out, or name it by {mention('groups')} if it numbers groups."
+        )
     return CandidateTable(
         names=tuple(names[c] for c in kept),
         losses=losses,
@@ -227,6 +234,13 @@ def _table_of_losses(
         one_row=1.0 / n_rows if np.isin(losses, (0, 1)).all() else 0.0,
         notes=tuple(notes),
     )
+
+
+def _looks_like_ids(values: np.ndarray) -> bool:
+    """Return True for whole numbers that increase, or that count the rows in any order."""
+    if len(values) < 3 or (values % 1 != 0).any():
+        return False
+    return bool((np.diff(values) > 0).all()) or _counts_rows(np.sort(values))
 
 
 def _refuse_gaps(names: Sequence[str], n_known: np.ndarray, n_rows: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
 from truerisk.core import formats, tables
@@ -154,8 +155,12 @@ class TableAudit(ResultWithBounds, Record):
         The conclusion in sentences.
     order_test : OrderTest, optional
         Whether candidates depend on earlier scores, if their order is known.
+    is_declared_adaptive : bool, default=False
+        True if the search was declared adaptive by `adaptive=True`.
     notes : tuple of str, optional
         Notes on how the table was read.
+    arguments : mapping of str to str, optional
+        The arguments of the call as Python source.
     source : str, optional
         Name of the file.
     command : str, optional
@@ -190,7 +195,9 @@ class TableAudit(ResultWithBounds, Record):
     seed: Count
     conclusion: str
     order_test: OrderTest | None = None
+    is_declared_adaptive: bool = False
     notes: tuple[str, ...] = ()
+    arguments: Mapping[str, str] = field(default_factory=dict)
     source: str = ""
     command: str = ""
 
@@ -212,6 +219,11 @@ class TableAudit(ResultWithBounds, Record):
         """
         interval = self.honest.interval
         return None if interval is None else self.selected.value not in interval
+
+    @property
+    def is_adaptive(self) -> bool:
+        """True if the search was declared adaptive, or if the test of the order found it to be."""
+        return self.is_declared_adaptive or bool(self.order_test and self.order_test.is_adaptive)
 
     @property
     def codes(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from truerisk.report.methods_text import (
     ReproductionInfo,
     describe_interval,
     find_reference,
+    format_arguments,
 )
 from truerisk.report.svg import DRAWING_WIDTH, PixelScale, make_row_drawing, shorten
 
@@ -60,8 +61,8 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
     """Return the HTML page of an audit of a table."""
     scale, selected, honest = audit.scale, audit.selected, audit.honest
     source = escape_and_truncate(audit.source, 80)
-    scoring = "" if selected.scoring == "loss" else f", scoring={selected.scoring!r}"
-    call = escape_and_truncate(audit.command or f"tr.audit_table(losses{scoring})", 1000)
+    arguments = ", ".join(["losses", *format_arguments(audit.arguments)])
+    call = escape_and_truncate(audit.command or f"tr.audit_table({arguments})", 1000)
     headline = [
         Headline(
             f"Report this {scale.noun}",
