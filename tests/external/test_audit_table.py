@@ -70,6 +70,7 @@ def numbers_of(audit):
         audit.honest.interval.low,
         audit.honest.interval.high,
         tuple(audit.best_set()),
+        audit.n_candidates,
     )
 
 

@@ -41,8 +41,8 @@ PROBABILITY = "probability_"
 LONG_COLUMNS = {OUTCOME, LOSS, PREDICTION, "fold", "repeat", "group", "order"}
 """Columns of long tables, which no candidate of a wide table can be."""
 MAX_CELLS, MAX_BYTES = 50_000_000, 512 * 2**20
-ROW_NUMBERS = {"", ROW, "index", "Unnamed: 0"}
-"""Names under which other programs write the number of the row."""
+ROW_NUMBERS = {"", ROW, "index", "Unnamed: 0", "column 1"}
+"""Names of columns of row numbers that other programs write; our readers name "column 1"."""
 
 
 @frozen(eq=False)
