@@ -353,7 +353,7 @@ def test_page_of_an_audit_of_a_table_has_the_call_that_repeats_it():
     options = {"trained": False, "replicates": 100, "confidence_level": 0.8, "axis": 1}
     losses = GUESSES.T
     audit = tr.audit_table(losses, **options, scoring="accuracy", random_state=4)
-    (call,) = re.findall(r"tr\.audit_table\(.*?\)", html.unescape(audit.to_html()))
+    call, *_ = re.findall(r"tr\.audit_table\(.*?\)", html.unescape(audit.to_html()))
     again = eval(call, {"tr": tr, "losses": losses})
     assert again.to_json() == audit.to_json()
 
