@@ -145,6 +145,10 @@ attack: .venv/.package ## draw cases against every engine (MINUTES=10, ARGS="--s
 bench: .venv/.package ## peers and truerisk in alternation, printed as ratios
 	$(QUIET_BLAS) $(BIN)/python -m benchmarks $(ARGS)
 
+.PHONY: benchmarks-page
+benchmarks-page: .venv/.package ## write docs/benchmark-history.md from the results in benchmarks/stored
+	@$(BIN)/python -m benchmarks.history
+
 .PHONY: calibration
 calibration: .venv/.package ## do intervals keep their promise? the short form of the battery
 	@mkdir -p build && rm -rf build/calibration.db*
@@ -233,7 +237,7 @@ clean: ## remove everything that make has made
 
 .PHONY: help
 help: ## this list
-	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' Makefile
+	@awk 'BEGIN {FS = ":.*## "} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' Makefile
 
 # ---------------------------------------------------------------- what the stamps stand for
 
