@@ -23,10 +23,15 @@ def findings(opened: Any, **options: Any) -> list[str]:
     ]
 
 
+def unfold(page: Any) -> None:
+    """Open all tables and menus of the page."""
+    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+
+
 def findings_of_both_schemes(opened: Any) -> list[str]:
     """Return what axe-core finds with everything unfolded; in the dark only colours are others."""
     page = opened.page
-    page.eval_on_selector_all("details", "all => all.forEach(one => { one.open = true; })")
+    unfold(page)
     found = findings(opened)
     page.emulate_media(color_scheme="dark")
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")

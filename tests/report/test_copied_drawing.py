@@ -5,6 +5,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
+from tests.report.browsing import unfold
 
 from truerisk.report.page import result_from_dict
 
@@ -20,6 +21,7 @@ AS_IMAGE = """(text) => new Promise((done) => {
 
 def copied(opened: Any, name: str) -> tuple[str, ET.Element]:
     """What lies on the clipboard after the button of a figure."""
+    unfold(opened.page)
     opened.page.click(f"[data-drawing={name}]")
     opened.page.wait_for_selector(f"p:has([data-drawing={name}]) [role=status]:text('copied')")
     text = opened.page.evaluate("navigator.clipboard.readText()")
@@ -51,6 +53,7 @@ def test_drawings_of_a_page_are_copied_whole(show, browser, content):
 def test_drawing_is_selected_where_copying_is_not_allowed(show, content):
     opened = show(content)
     opened.page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject('no'); }")
+    opened.page.click("#figure-ladder summary:has-text('Save')")
     opened.page.click("[data-drawing=figure-ladder]")
     said = "p:has([data-drawing=figure-ladder]) [role=status]:text('copy it with the keyboard')"
     opened.page.wait_for_selector(said)
@@ -64,6 +67,7 @@ def test_drawing_is_saved_as_the_command_saves_it(show, content, tmp_path, kind)
     files = []
     for scheme in ("light", "dark"):
         opened = show(content, color_scheme=scheme)
+        unfold(opened.page)
         with opened.page.expect_download() as download:
             opened.page.click(f"#figure-roc [data-save={kind}]")
         files.append(tmp_path / f"{scheme}.{kind}")

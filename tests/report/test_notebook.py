@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -76,6 +77,41 @@ def test_notebook_shows_control_characters_in_names():
     for view in (many._repr_html_(), roc._repr_html_(), roc.to_html()):
         assert "\\x1b[31m" in view
         assert not {"\x1b", "\x00", "\u202e"} & {*view}
+
+
+def searched():
+    grid = {"n_neighbors": [1, 5]}
+    return tr.HonestSearchCV(KNeighborsClassifier(), grid).fit(X, Y)
+
+
+def drift():
+    days = np.datetime64("2026-03-01", "ns") + np.arange(40) * np.timedelta64(1, "D")
+    return tr.risk_over_time(tr.estimate_risk(GaussianNB(), X, Y, time=days), days)
+
+
+SHOWN = {
+    "assessment": (lambda: tr.assess(["knn"], X, Y, scoring=["auc", "f1"]), "Further scores"),
+    "validation": (lambda: tr.validate(GaussianNB(), X, Y, replicates=0), "Discrimination"),
+    "drift": (drift, "<td>2026-04-09</td>"),
+    "stability": (lambda: searched().stability_, "chosen by"),
+    "outer": (lambda: searched().outer_, "rows trained"),
+    "plan": (lambda: tr.plan_sample(0.15, width=0.1), "test rows"),
+    "many": (lambda: tr.compare_many({k: [k, 2, 3, 4, 5, 6 + k] for k in range(3)}), "Holm"),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_notebook_view_is_tables_with_short_captions(name):
+    """No view is printed text; a caption has two lines, and no column is all dashes."""
+    make, word = SHOWN[name]
+    page = make()._repr_html_()
+    assert word in page
+    assert "<pre>" not in page
+    assert max(map(len, re.findall("<p style=[^>]*>(.*?)</p>", page)), default=0) <= 230
+    for table in re.findall("<table>.*?</table>", page):
+        body = table.partition("<tbody>")[2].split("<tr>")[1:]
+        columns = list(zip(*(re.findall("<td[^>]*>(.*?)</td>", row) for row in body), strict=True))
+        assert all(set(column) - {"", "–"} for column in columns[1:])
 
 
 @pytest.mark.parametrize("outer", ["pairs", None])

@@ -241,6 +241,7 @@ def test_slider_of_a_panel_goes_through_the_steps(show):
         assert shown(opened) == ([said], [i, i + 3])
         assert slider.get_attribute("aria-valuetext") == said
         opened.page.keyboard.press("ArrowRight")
+    opened.page.click("#figure-toy-1 summary:has-text('Save')")
     with opened.page.expect_download() as saved:
         opened.page.click("#figure-toy-1 [data-save=svg]")
     text = saved.value.path().read_text("utf-8")

@@ -859,8 +859,10 @@ class Assessment(ResultWithBounds, Record):
 
     @override
     def blocks(self) -> list[tables.Block]:
-        caption = f"{self.title}. {self.conclusion} " + "; ".join(self.legend)
-        return [tables.Block(caption, TABLE_HEADER, self.rows())]
+        main, *others = tables.blocks_with_caption(self.conclusion, TABLE_HEADER, self.rows())
+        scores = tables.Block("Further scores", SCORECARD_HEADER, self._scorecard_rows)
+        legend = tables.Block("", [""], [[sentence] for sentence in (self.title, *self.legend)])
+        return [main, *([scores] if scores.rows else []), *others, legend]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:

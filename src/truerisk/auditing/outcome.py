@@ -287,8 +287,9 @@ class Audit(ResultWithBounds, Record):
                 for finding in self.findings
             ],
         )
-        caption = f"{self.conclusion} {self.title}"
-        return [tables.Block(caption, self._header, self.rows()), findings]
+        sentences = f"{self.conclusion} {self.title}"
+        blocks = tables.blocks_with_caption(sentences, self._header, self.rows())
+        return [*blocks, *([findings] if self.findings else [])]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:

@@ -227,7 +227,9 @@ class ManyComparison(Record):
         header, rows = ["method", "average rank"], self._average_rank_rows()
         if not self.is_ranked:
             header, rows = self._value_table
-        return [tables.Block(" ".join(self.conclusion), header, rows)]
+        blocks = tables.blocks_with_caption(self.conclusion, header, rows)
+        pairs = [tables.Block("Pairs of methods", *pairs_table(self.pairs))] if self.pairs else []
+        return [*blocks[:1], *pairs, *blocks[1:]]
 
 
 def pairs_table(pairs: Sequence[MethodPair]) -> tuple[list[str], list[list[str]]]:

@@ -43,6 +43,39 @@ def _is_number(cell: str) -> bool:
     return not cell or cell == "–" or cell[0].isdigit() or (cell[0] in "+-" and cell[1:2].isdigit())
 
 
+def drop_empty_columns(
+    header: Sequence[str], rows: Sequence[Sequence[str]]
+) -> tuple[list[str], list[list[str]]]:
+    """Return a table without the columns in which every cell is empty or a dash.
+
+    The first column stays, and so do all columns of a table without rows.
+
+    >>> drop_empty_columns(["learner", "risk", "std. error"], [["knn", "0.1", "–"]])
+    (['learner', 'risk'], [['knn', '0.1']])
+    """
+    kept = [
+        j
+        for j in range(len(header))
+        if j == 0 or not rows or any(row[j] not in ("", "–") for row in rows)
+    ]
+    return [header[j] for j in kept], [[row[j] for j in kept] for row in rows]
+
+
+def blocks_with_caption(
+    sentences: str | Sequence[str], header: Sequence[str], rows: Sequence[Sequence[str]]
+) -> list[Block]:
+    """Return a table with the first of some sentences as caption, and the others in a table.
+
+    >>> [block.caption for block in blocks_with_caption("It is .1. It was .2.", ["x"], [["1"]])]
+    ['It is .1.', '']
+    """
+    if isinstance(sentences, str):
+        sentences = sentences.replace(". ", ".\n").splitlines()
+    first, *others = sentences
+    notes = [Block("", [""], [[sentence] for sentence in others])] if others else []
+    return [Block(first, header, rows), *notes]
+
+
 @frozen
 class Block:
     """Table with a caption that shows a result of a computation.
@@ -90,14 +123,28 @@ class Block:
 
     @property
     def html(self) -> str:
-        """HTML of the table for notebooks, with every cell escaped."""
-        header_html = "".join(f"<th scope='col'>{html.escape(cell)}</th>" for cell in self.head)
-        rows_html = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in self.rows)
-        body_html = "".join(f"<tr>{cells_html}</tr>" for cells_html in rows_html)
-        return (
-            f"<table><caption>{html.escape(self.caption)}</caption>"
-            f"<thead><tr>{header_html}</tr></thead><tbody>{body_html}</tbody></table>"
-        )
+        """HTML of the table for notebooks, with every cell escaped and words to the left."""
+        header, rows = drop_empty_columns(self.head, self.rows)
+        left = " style='text-align:left'"  # Notebooks align every cell to the right.
+        styles = [
+            "" if all(_is_number(row[j].lstrip("[")) for row in rows) else left
+            for j in range(len(header))
+        ]
+
+        def row_html(tag: str, cells: Sequence[str]) -> str:
+            name = tag.partition(" ")[0]
+            return "".join(
+                f"<{tag}{style}>{html.escape(cell)}</{name}>" if cell else "<td></td>"
+                for cell, style in zip(cells, styles, strict=True)
+            )
+
+        # A caption is as narrow as its table, so a sentence would be broken into many lines.
+        caption = "<p style='margin:.8em 0 .3em;max-width:60em'>"
+        caption_html = f"{caption}{html.escape(self.caption)}</p>" if self.caption else ""
+        header_html = row_html("th scope='col'", header) if any(header) else ""
+        head_html = f"<thead><tr>{header_html}</tr></thead>" if header_html else ""
+        body_html = "".join(f"<tr>{row_html('td', row)}</tr>" for row in rows)
+        return f"{caption_html}<table>{head_html}<tbody>{body_html}</tbody></table>"
 
 
 def five_numbers(values: Any) -> tuple[float, float, float, float, float]:

@@ -12,7 +12,8 @@ from truerisk.core.arguments import RenamedAttribute, check_count, check_level, 
 from truerisk.core.errors import BadArgument, BadData, Refusal
 from truerisk.core.formats import format_number
 from truerisk.core.frozen import frozen
-from truerisk.core.tables import frame_from_columns, text_table
+from truerisk.core.overrides import override
+from truerisk.core.tables import Block, blocks_with_caption, frame_from_columns
 from truerisk.data.rows import TableView
 from truerisk.data.times import checked_times
 from truerisk.results.door import load_from_package
@@ -179,17 +180,34 @@ class RiskOverTime(Record):
         return load_from_package("risk-over-time")(self, ax=ax, **options)
 
     def __str__(self) -> str:
+        table, *_ = self.blocks()
+        return "\n".join([table.text, self._trend_sentence, *self.notes])
+
+    @override
+    def blocks(self) -> list[Block]:
         rows = [
-            [str(period_start), str(period_end), format_number(float(value)), str(row_count)]
-            for period_start, period_end, value, row_count in zip(
+            [_format_time(start), _format_time(end), format_number(float(value)), str(n_rows)]
+            for start, end, value, n_rows in zip(
                 self.starts, self.ends, self.values, self.n_rows, strict=True
             )
         ]
-        p_text = "" if self.p_value is None else f", p = {format_number(self.p_value)} of no trend"
-        slope = format_number(self.slope)
-        trend_text = f"trend from first to last: {slope} ({self.scoring}){p_text}"
         header = ["from", "to", self.scale.column_heading(self.scoring), "rows"]
-        return "\n".join([text_table(header, rows), trend_text, *self.notes])
+        return blocks_with_caption([self._trend_sentence, *self.notes], header, rows)
+
+    @property
+    def _trend_sentence(self) -> str:
+        p_text = "" if self.p_value is None else f", p = {format_number(self.p_value)} of no trend"
+        return f"trend from first to last: {format_number(self.slope)} ({self.scoring}){p_text}"
+
+
+def _format_time(time: Any) -> str:
+    """Return a time as text; a date without its hour if that is midnight.
+
+    >>> _format_time(np.datetime64("2026-03-01T00:00:00.000000000")), _format_time(7)
+    ('2026-03-01', '7')
+    """
+    is_date = isinstance(time, np.datetime64)
+    return str(np.datetime_as_string(time, unit="auto") if is_date else time)
 
 
 def risk_over_time(

@@ -8,8 +8,9 @@ from dataclasses import asdict
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from truerisk.core.formats import format_params
+from truerisk.core.formats import format_number, format_params
 from truerisk.core.frozen import frozen
+from truerisk.core.tables import Block
 from truerisk.methods.words import as_method, name_default_method
 from truerisk.results.records import Count, Share
 
@@ -85,6 +86,14 @@ class Stability:
     def __float__(self) -> float:
         return self.agreement
 
+    def _repr_html_(self) -> str:
+        caption = f"{self.agreement:.0%} of the outer splits chose the same setting."
+        rows = [
+            [format_params(self.candidates[candidate]), f"{n} of {self.n_splits}"]
+            for candidate, n in self.frequencies.items()
+        ]
+        return Block(caption, ["setting", "chosen by"], rows).html
+
     def __str__(self) -> str:
         choice_text = "; ".join(
             f"{format_params(self.candidates[candidate])} {n} of {self.n_splits}"
@@ -93,7 +102,26 @@ class Stability:
         return f"{self.agreement:.0%} of the outer splits chose the same setting ({choice_text})"
 
 
-def outer_folds(problem: EstimationProblem, evaluation: Evaluation) -> tuple[OuterFold, ...]:
+class OuterFolds(tuple[OuterFold, ...]):
+    """Outer splits, which a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        rows = [
+            [
+                *(str(number) for number in (fold.repeat, fold.fold, fold.n_train, fold.n_test)),
+                format_params(fold.params),
+                format_number(fold.inner_risk),
+                format_number(fold.risk),
+            ]
+            for fold in self
+        ]
+        header = ["repeat", "fold", "rows trained", "rows tested", "setting", "selected", "honest"]
+        return Block("Outer splits", header, rows).html
+
+
+def outer_folds(problem: EstimationProblem, evaluation: Evaluation) -> OuterFolds:
     """Return an `OuterFold` for each outer split, with risks on the scale of the score."""
     inner_method = getattr(problem.testing_method, "inner_method", None)
     outer_scale = inner_scale = problem.loss.scale
@@ -115,7 +143,7 @@ def outer_folds(problem: EstimationProblem, evaluation: Evaluation) -> tuple[Out
             n_test=outer_split.n_test,
         )
         folds.append(fold)
-    return tuple(folds)
+    return OuterFolds(folds)
 
 
 def choice_stability(folds: Sequence[OuterFold], best_candidate: int, family: Family) -> Stability:

@@ -310,10 +310,11 @@ class TableAudit(ResultWithBounds, Record):
             ["severity", "what", "what to do", "code"],
             [[f.severity, f.sentence, f.remedy, f.code] for f in self.findings],
         )
-        notes = tables.Block("Notes", ["note"], [[note] for note in self.all_notes])
-        caption = f"{self.conclusion} {self.title}"
+        notes = tables.Block("Notes", [""], [[note] for note in self.all_notes])
+        sentences = f"{self.conclusion} {self.title}"
         lists = [block for block in (findings, notes) if block.rows]
-        return [tables.Block(caption, values.head, values.rows), *differences, *lists]
+        first = tables.blocks_with_caption(sentences, values.head, values.rows)
+        return [*first, *differences, *lists]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:

@@ -164,8 +164,9 @@ class SamplePlan(Record):
 
     @override
     def blocks(self) -> list[tables.Block]:
-        caption = "; ".join([*self._sentences, *self.notes]) or "Sample plan"
-        return [tables.Block(caption, TABLE_HEAD, self._table_rows())]
+        sentences = tables.Block("", [""], [[each] for each in (*self._sentences, *self.notes)])
+        shared = tables.Block("How the rows are shared", TABLE_HEAD, self._table_rows())
+        return [block for block in (shared, sentences) if block.rows]
 
     @property
     def _sentences(self) -> list[str]:

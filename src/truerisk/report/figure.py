@@ -9,6 +9,7 @@ import numpy as np
 from markupsafe import Markup
 
 from truerisk.core.frozen import frozen
+from truerisk.core.tables import drop_empty_columns
 from truerisk.report.svg import Drawing
 
 MAX_TABLE_ROWS = 60  # Maximum number of rows of a table on the page; the JSON has all rows.
@@ -25,7 +26,11 @@ class FigureTable:
 
     @classmethod
     def from_rows(cls, header: Sequence[str], rows: Sequence[Sequence[str]]) -> FigureTable:
-        """Build a table from the first `MAX_TABLE_ROWS` rows; also count the rows not shown."""
+        """Build a table from the first `MAX_TABLE_ROWS` rows; also count the rows not shown.
+
+        Columns without any value are left out.
+        """
+        header, rows = drop_empty_columns(header, rows)
         first_rows = tuple(tuple(row) for row in rows[:MAX_TABLE_ROWS])
         return cls(tuple(header), first_rows, len(rows) - len(first_rows))
 

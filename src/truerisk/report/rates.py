@@ -172,7 +172,7 @@ class ThresholdRates:
             drawing=drawing,
             caption=f"{area_text}. Drawn: {escape_and_truncate(roc.method, 80)}.",
             table=self._rates_table("threshold", "sensitivity", "specificity", "error"),
-            keys=(LegendKey("s0", f"positive: {self.positive}", "line"), _DIAGONAL_KEY),
+            keys=(self._curve_key(area_text), _DIAGONAL_KEY),
         )
 
     def draw_precision_recall(self) -> Figure:
@@ -200,8 +200,13 @@ class ThresholdRates:
             drawing=drawing,
             caption=f"{area_text.capitalize()}.",
             table=self._rates_table("threshold", "sensitivity", "precision"),
-            keys=(LegendKey("s0", f"positive: {self.positive}", "line"), PREVALENCE_KEY),
+            keys=(self._curve_key(area_text), PREVALENCE_KEY),
         )
+
+    def _curve_key(self, area_text: str) -> LegendKey:
+        """Return the legend of a curve, with its area."""
+        short_text = area_text.partition(",")[0].partition(" of all")[0]
+        return LegendKey("s0", f"positive: {self.positive}; {short_text}", "line")
 
     def draw_slider_figures(self) -> tuple[Figure, Figure]:
         """Return ROC and precision-recall figures, with a point that the page's slider moves."""

@@ -171,7 +171,7 @@ def _draw_permutation_test(test: PermutationTest) -> Figure:
         x=PixelScale.from_values([observed_risk, *bin_edges.tolist()], 52, DRAWING_WIDTH - 12),
         y=PixelScale(0, 1.05 * float(counts.max()), 256, 30),
     )
-    drawing.left_axis("permutations")
+    drawing.left_axis("permutations", [n for n in drawing.y.ticks(5) if n.is_integer()])
     drawing.bottom_axis(f"{scale.noun} ({shorten(test.scoring, 30)})")
     rows = []
     for low, high, count in zip(bin_edges[:-1], bin_edges[1:], counts, strict=True):

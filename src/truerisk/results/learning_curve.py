@@ -283,7 +283,7 @@ class LearningCurve(Record):
 
     @override
     def blocks(self) -> list[tables.Block]:
-        return [tables.Block("; ".join(self._law_lines()), self._header, self._rows())]
+        return tables.blocks_with_caption(self._law_lines(), self._header, self._rows())
 
     @property
     def _header(self) -> list[str]:

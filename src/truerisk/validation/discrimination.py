@@ -9,6 +9,7 @@ import numpy as np
 
 from truerisk.core import formats, tables
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.results.interval import t_quantile
 from truerisk.results.records import PointArray, Record, Share
 from truerisk.results.roc import RocCurve
@@ -205,6 +206,17 @@ class NetBenefit(Record):
             for index in (range(len(self.thresholds)) if shows_all else np.flatnonzero(is_printed))
         ]
         return f"{tables.text_table(['threshold', *columns], rows)}\n{self.sentence}"
+
+    @override
+    def blocks(self) -> list[tables.Block]:
+        columns = (self.thresholds, self.honest, self.low, self.high, self.treat_all)
+        step = -(-len(self.thresholds) // MAX_PRINTED_THRESHOLDS)
+        rows = [
+            [formats.format_number(None if column is None else column[i]) for column in columns]
+            for i in range(0, len(self.thresholds), step)
+        ]
+        header = ["threshold", "honest", "low", "high", "treat all"]
+        return [tables.Block(self.sentence, header, rows)]
 
     @property
     def sentence(self) -> str:

@@ -167,11 +167,17 @@ class MeasuredPart(Record):
         return iter(self.measures)
 
     def __str__(self) -> str:
+        table, *_ = self.blocks()
+        return "\n".join([table.text, *(f"  – {reason}" for reason in self.reasons)])
+
+    @override
+    def blocks(self) -> list[tables.Block]:
         was_fitted = any(measure.apparent is not None for measure in self.measures.values())
         n_columns = len(TABLE_HEADER) if was_fitted else N_HONEST_COLUMNS
         rows = [measure.cells[:n_columns] for measure in self.measures.values()]
-        text = tables.text_table(TABLE_HEADER[:n_columns], rows)
-        return "\n".join([text, *(f"  – {reason}" for reason in self.reasons)])
+        table = tables.Block("Measures", TABLE_HEADER[:n_columns], rows)
+        reasons = tables.Block("", [""], [[reason] for reason in self.reasons])
+        return [table, *([reasons] if reasons.rows else [])]
 
     @property
     def reasons(self) -> list[str]:

@@ -24,6 +24,7 @@ from truerisk.core import formats, tables
 from truerisk.core.arguments import mention
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.tables import frame_from_columns
 from truerisk.plan.answers import Answers, Response
 from truerisk.results.door import load_from_package
@@ -212,9 +213,14 @@ class PredictionStability(Record):
         return load_from_package("instability")(self, ax=ax)
 
     def __str__(self) -> str:
+        (table,) = self.blocks()
+        return f"{table.text}\nnote: {self.source}"
+
+    @override
+    def blocks(self) -> list[tables.Block]:
         rows = [[name, formats.format_number(value)] for name, value in self.summary.items()]
         header = ["stability of predictions", f"{self.n_models} further models per row"]
-        return f"{tables.text_table(header, rows)}\nnote: {self.source}"
+        return [tables.Block(self.source, header, rows)]
 
 
 def find_pair_positions(

@@ -36,6 +36,7 @@ import numpy as np
 from truerisk.core import formats, tables
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.tables import frame_from_columns
 from truerisk.data.rows import column_names, n_columns
 from truerisk.methods.parts.procedure import candidate_of_each_fit
@@ -149,6 +150,17 @@ class FeatureStability(Record):
         return load_from_package("selected-features")(self, ax=ax)
 
     def __str__(self) -> str:
+        table, *_ = self.blocks()
+        return "\n".join([table.text, *self._sentences])
+
+    @property
+    def _sentences(self) -> list[str]:
+        n_further = len(self.names) - MAX_PRINTED_FEATURES
+        further_text = [f"and {n_further} further features"] if n_further > 0 else []
+        return [*further_text, self.sentence]
+
+    @override
+    def blocks(self) -> list[tables.Block]:
         counts, n_models = self.counts, self.n_models
         printed_features = self.order[:MAX_PRINTED_FEATURES]
         rows = [
@@ -158,11 +170,8 @@ class FeatureStability(Record):
             ]
             for feature in printed_features
         ]
-        n_further = len(self.names) - len(printed_features)
-        further_text = [f"and {n_further} further features"] if n_further else []
-        return "\n".join(
-            [tables.text_table(["feature", "selected"], rows), *further_text, self.sentence]
-        )
+        notes = tables.Block("", [""], [[sentence] for sentence in self._sentences])
+        return [tables.Block("Selected features", ["feature", "selected"], rows), notes]
 
     @property
     def sentence(self) -> str:
@@ -223,6 +232,13 @@ class ModelStability(Record):
         if self.features is None or len(self.features.names) != len(names):
             return self
         return replace(self, features=replace(self.features, names=names))
+
+    @override
+    def blocks(self) -> list[tables.Block]:
+        parts = (self.features, self.predictions)
+        reasons = tables.Block("", [""], [[f"{k}: {reason}"] for k, reason in self.missing.items()])
+        blocks = [block for part in parts if part is not None for block in part.blocks()]
+        return [*blocks, *([reasons] if reasons.rows else [])]
 
     def __str__(self) -> str:
         stability_texts = [

@@ -11,8 +11,9 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from truerisk.contracts import Terms
-from truerisk.core import formats, plain_values
+from truerisk.core import formats, plain_values, tables
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.losses.loss import Loss
 from truerisk.methods.external import External
 from truerisk.results.bounds import HonestNumber, numbers_of
@@ -25,7 +26,7 @@ from truerisk.validation.checklists.study_facts import collect_facts
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.follow_up import follow_up_measures
 from truerisk.validation.honest import HonestRun, computable_losses, held_out_score
-from truerisk.validation.measures import MEASURES, Measured
+from truerisk.validation.measures import MEASURES, Measured, MeasuredPart
 from truerisk.validation.outcomes import Event, HeldOut
 from truerisk.validation.rating import HeldOutMeasures, missing_measures_reason
 from truerisk.validation.stability import ModelStability, model_stability
@@ -221,6 +222,22 @@ class Validation(ResultWithBounds, Record):
             elif name in self.missing:
                 blocks.append(f"{title}: {self.missing[name]}")
         return "\n\n".join(blocks + [f"note: {note}" for note in self.notes])
+
+    @override
+    def blocks(self) -> list[tables.Block]:
+        risks = [[line] for line in str(self.risk).splitlines()]
+        blocks, notes = [tables.Block("Honest risk", [""], risks)], list(self.notes)
+        for name, title in PART_TITLES.items():
+            part = getattr(self, name)
+            if isinstance(part, Checklist):
+                notes.append(f"{title}: print(result.checklist) shows the answers to its items.")
+            elif part is not None:
+                first, *others = part.blocks()
+                caption = title if isinstance(part, MeasuredPart) else f"{title}: {first.caption}"
+                blocks += [replace(first, caption=caption), *others]
+            elif name in self.missing:
+                notes.append(f"{title}: {self.missing[name]}")
+        return [*blocks, *([tables.Block("", [""], [[each] for each in notes])] if notes else [])]
 
     @property
     def _honest_numbers(self) -> Mapping[str, HonestNumber]:
