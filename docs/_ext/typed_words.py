@@ -32,6 +32,8 @@ WORDS: Mapping[str, tuple[str, ...]] = {
         "callbacks",
         "hyperparameter",
         "hyperparameter tuning",
+        "skops",
+        "save a model",
     ),
     "engines": ("parallel_config", "joblib", "n_jobs=-1"),
     "adaptive-searches": ("RandomizedSearchCV", "HalvingGridSearchCV", "random search"),
