@@ -15,10 +15,12 @@ from sklearn.discriminant_analysis import (
     QuadraticDiscriminantAnalysis,
 )
 
+from truerisk.core.documented import DocumentedEstimator
+
 EPS = float(np.finfo(np.float64).eps)
 
 
-class LinearDiscriminant(LinearDiscriminantAnalysis):
+class LinearDiscriminant(DocumentedEstimator, LinearDiscriminantAnalysis):
     """Linear discriminant analysis of scikit-learn with a choice of the covariance's divisor.
 
     R's `MASS::lda` divides the pooled scatter by n − K (unbiased). scikit-learn divides it by n;
@@ -216,7 +218,7 @@ def _is_table(X: Any) -> bool:
     return len(np.shape(X)) == 2 and not hasattr(X, "tocsr")
 
 
-class QuadraticDiscriminant(QuadraticDiscriminantAnalysis):
+class QuadraticDiscriminant(DocumentedEstimator, QuadraticDiscriminantAnalysis):
     """Quadratic discriminant analysis of scikit-learn with a choice of the covariances' divisor.
 
     The scatter of a class of n_c rows is divided by n_c − 1, as in R's `MASS::qda` and in

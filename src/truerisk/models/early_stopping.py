@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from truerisk.core.arguments import check_share
+from truerisk.core.documented import DocumentedEstimator
 from truerisk.core.identity import imported_class, is_a
 from truerisk.data.rows import take_rows
 
@@ -126,7 +127,7 @@ FIT_FUNCTIONS_BY_CLASS: tuple[
 )
 
 
-class WrappedEstimator(MetaEstimatorMixin, BaseEstimator):
+class WrappedEstimator(DocumentedEstimator, MetaEstimatorMixin, BaseEstimator):
     """Base class of models that wrap an `estimator`; the fitted copy is usually `estimator_`."""
 
     @property

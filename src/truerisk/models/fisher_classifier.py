@@ -9,10 +9,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from truerisk.core.documented import DocumentedEstimator
+
 THRESHOLD_RULES = ("least-squares", "balanced")
 
 
-class FisherClassifier(ClassifierMixin, BaseEstimator):
+class FisherClassifier(DocumentedEstimator, ClassifierMixin, BaseEstimator):
     r"""Fisher's linear discriminant: least squares on class codes, each class against the others.
 
     .. math:: (w_k, b_k) = \arg\min \sum_i \omega_i\,(t_{ik} - b_k - x_i^\top w_k)^2

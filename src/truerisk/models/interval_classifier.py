@@ -10,11 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from truerisk.core.documented import DocumentedEstimator
+
 # This number is larger than any possible number of errors.
 MORE_THAN_ALL_ERRORS = 2**60
 
 
-class IntervalClassifier(ClassifierMixin, BaseEstimator):
+class IntervalClassifier(DocumentedEstimator, ClassifierMixin, BaseEstimator):
     r"""Classifier with at most k intervals of one feature and the least number of training errors.
 
     .. math:: \hat f_k = \arg\min_{f \in \mathcal F_k} \#\{i : f(x_i) \ne y_i\}

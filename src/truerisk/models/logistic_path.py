@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, validate_data
 
+from truerisk.core.documented import DocumentedEstimator
 from truerisk.models.logistic_places import (
     PATH_PARAMETERS,
     check_sample_weight,
@@ -26,7 +27,7 @@ from truerisk.results.door import load_from_package
 MAX_CLASSES_WITHOUT_CHECK = 10
 
 
-class LogisticPath(ClassifierMixin, BaseEstimator):
+class LogisticPath(DocumentedEstimator, ClassifierMixin, BaseEstimator):
     r"""Penalised logistic regression for a whole path of penalties λ, computed in one fit.
 
     .. math::

@@ -9,8 +9,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from truerisk.core.documented import DocumentedEstimator
 
-class Memoriser(ClassifierMixin, BaseEstimator):
+
+class Memoriser(DocumentedEstimator, ClassifierMixin, BaseEstimator):
     r"""Classifier that repeats the labels of its training rows; other rows get the first class.
 
     .. math:: f(x) = \max\{y_i : x_i = x\}, \text{ or } \min_i y_i \text{ if no } x_i = x

@@ -14,6 +14,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from truerisk.core.documented import DocumentedEstimator
+
 WIDTH_CRITERIA = ("lissack-fu", "maximum-likelihood")
 N_CANDIDATE_WIDTHS = 48
 GOLDEN_RATIO = (5**0.5 - 1) / 2
@@ -289,7 +291,7 @@ KernelName = Literal["gaussian", "exponential", "epanechnikov", "uniform"]
 MAX_DISTANCES_IN_MEMORY = 2**22
 
 
-class ParzenClassifier(ClassifierMixin, BaseEstimator):
+class ParzenClassifier(DocumentedEstimator, ClassifierMixin, BaseEstimator):
     r"""Bayes' rule with a kernel density estimate for each class.
 
     .. math::

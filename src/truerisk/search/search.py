@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from truerisk.contracts import FitCounts
 from truerisk.core import formats, plain_values, tables
 from truerisk.core.arguments import refuse_old_names, refuses_old_names
+from truerisk.core.documented import DocumentedEstimator
 from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
 from truerisk.core.progress import displays_progress, stage
@@ -58,7 +59,9 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks.
         """Base class that offers nothing."""
 
 
-class HonestSearchCV(CallbackSupportMixin, TunedModel, MetaEstimatorMixin, BaseEstimator):
+class HonestSearchCV(
+    CallbackSupportMixin, DocumentedEstimator, TunedModel, MetaEstimatorMixin, BaseEstimator
+):
     """Grid search that also estimates the risk of the tuned model.
 
     The score that a search maximised is the best of many noisy numbers, and flatters.
