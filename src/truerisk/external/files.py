@@ -43,18 +43,15 @@ def read_named_columns(
         return single_column
     content = read_columns(path, delimiter=None, max_cells=max_cells, max_bytes=max_bytes)
     columns: dict[str, np.ndarray] = {}
-    for name, cells in zip(content.names, content.cells, strict=True):
-        column_cells = to_cells(cells)
-        column = read_column(
-            name, column_cells, content.start_lines, is_text=name in content.text_columns
-        )
+    for name, named_cells in zip(content.names, content.cells, strict=True):
+        cells = to_cells(named_cells)
+        is_text = name in content.text_columns
+        column = read_column(name, cells, content.start_lines, is_text=is_text)
         if column.kind == "number":
             columns[name] = column.values
         else:
-            words = column_cells.as_words()
-            columns[name] = np.array(words.word_counts.words, dtype=object)[words.codes()].astype(
-                str
-            )
+            words = cells.as_words()
+            columns[name] = np.array([*words.word_counts.words])[words.codes()]
     return columns
 
 
@@ -78,8 +75,7 @@ def _single_column(path: str | os.PathLike[str], max_bytes: int) -> dict[str, np
     name, *cells = read_text(path, max_bytes=max_bytes).full_text.splitlines()
     values = [cell.strip().strip('"') for cell in cells if cell.strip()]
     numbers = [parse_number(value) for value in values]
-    is_numeric = all(n is not None for n in numbers)
-    column = np.array(numbers, dtype=np.float64) if is_numeric else np.array(values)
+    column = np.array(values) if None in numbers else np.array(numbers, dtype=np.float64)
     return {name.strip().strip('"'): column}
 
 
@@ -87,8 +83,8 @@ def _read_json_lines(
     path: str | os.PathLike[str], *, max_cells: int, max_bytes: int
 ) -> dict[str, np.ndarray]:
     """Read one JSON object a line, all with the same keys."""
-    lines = read_text(path, max_bytes=max_bytes).full_text.splitlines()
     records: list[dict[str, Any]] = []
+    lines = read_text(path, max_bytes=max_bytes).full_text.splitlines()
     for line_number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -96,17 +92,18 @@ def _read_json_lines(
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise BadData(f"{path}: line {line_number} is no JSON: {error}.") from None
-        if not isinstance(record, dict) or not all(map(_is_plain, record.values())):
+        plain_types = str, int, float, bool, type(None)
+        if not isinstance(record, dict) or {*map(type, record.values())} - {*plain_types}:
             raise BadData(
                 f"{path}: line {line_number} is no JSON object of numbers and texts: write one "
                 "object for each candidate and row."
             )
-        if records and record.keys() != records[0].keys():
-            other = sorted(record.keys() ^ records[0].keys())[0]
-            raise BadData(
-                f"{path}: line {line_number} and the first differ in the key {quote(other)}."
-            )
         records.append(record)
+        differing = sorted(record.keys() ^ records[0].keys())
+        if differing:
+            raise BadData(
+                f"{path}: line {line_number} and the first differ in the key {quote(differing[0])}."
+            )
         if len(records) * len(record) > max_cells:
             raise BadData(f"{path}: more than {format_count(max_cells, 'cell')}.")
     if not records:
@@ -114,16 +111,9 @@ def _read_json_lines(
     return {name: _column([record[name] for record in records]) for name in records[0]}
 
 
-def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, str | int | float | bool)
-
-
 def _column(values: list[Any]) -> np.ndarray:
-    """Return the values of a column as floats, or as texts if one of them is not a number.
-
-    In a column of floats, None becomes NaN.
-    """
-    if all(value is None or isinstance(value, int | float) for value in values):
-        return np.array([np.nan if value is None else float(value) for value in values])
+    """Return the values of a column as floats, or as texts if one of them is not a number."""
+    if not any(isinstance(value, str) for value in values):
+        return np.array(values, dtype=np.float64)  # None becomes NaN.
     texts = ["" if value is None else str(value) for value in values]
     return np.array(["" if text in MISSING_TEXTS else text for text in texts])
