@@ -232,10 +232,10 @@ def audit_table(
             positive=positive,
             axis=axis,
             adaptive=adaptive,
-            trained=trained,
-            replicates=replicates,
-            confidence_level=confidence_level,
-            random_state=seed,
+            trained=None if trained else False,
+            replicates=None if replicates == 1000 else replicates,
+            confidence_level=None if confidence_level == 0.95 else confidence_level,
+            random_state=seed or None,
         ),
     )
     audit = replace(audit, findings=sort_by_severity(list(_findings(audit))))

@@ -160,7 +160,7 @@ class TableAudit(ResultWithBounds, Record):
     notes : tuple of str, optional
         Notes on how the table was read.
     arguments : mapping of str to str, optional
-        The arguments of the call as Python source.
+        The arguments of the call that differ from the defaults, as Python source.
     source : str, optional
         Name of the file.
     command : str, optional
@@ -275,13 +275,13 @@ class TableAudit(ResultWithBounds, Record):
         if not self.differences:
             return [values]
         shown = self.differences[:MOST_SHOWN]
-        caption = (
-            f"The {len(shown)} candidates next to the selected one; all {len(self.differences)} "
-            f"intervals hold together with {formats.format_percent(self.confidence_level)}."
-        )
+        caption = f"The {len(shown)} candidates next to the selected one"
+        if shown[0].interval is not None:
+            level = formats.format_percent(self.confidence_level)
+            caption += f"; all {len(self.differences)} intervals hold together with {level}"
         value_heading = self.scale.short_name(scoring)
         header = ["candidate", value_heading, "− selected", "interval", "may be best"]
-        return [values, tables.Block(caption, header, [d._cells for d in shown])]
+        return [values, tables.Block(f"{caption}.", header, [d._cells for d in shown])]
 
     @property
     def all_notes(self) -> tuple[str, ...]:
