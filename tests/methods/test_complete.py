@@ -79,12 +79,6 @@ def test_complete_is_what_repeated_folds_converge_to():
     assert many.value == pytest.approx(exact.value, abs=0.003)
 
 
-def test_exact_out_of_bag_has_the_golden_risks():
-    curve = tr.risk_curve(KNN, {"n_neighbors": [1, 3, 5]}, X, Y, cv="exact-oob")
-    assert curve.values == pytest.approx([0.5900018745, 0.5660249525, 0.5684218936], abs=5e-11)
-    assert curve[0].engine == "knn"
-
-
 def test_exact_out_of_bag_weighs_neighbours_by_their_chance_to_be_nearest():
     """METHODS §2: the j-th neighbour has weight ((n−j)/(n−1))ⁿ − ((n−j−1)/(n−1))ⁿ."""
     n, j = len(Y), np.arange(1, len(Y))

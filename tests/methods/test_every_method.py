@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression, Perceptron, Ridge
 from sklearn.model_selection import GroupKFold
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier
-from tests.support.data import checked, normal_rows
+from tests.support.data import NINE, checked, normal_rows
 from tests.support.plans import drawn, splits_of
 
 import truerisk as tr
@@ -31,6 +31,7 @@ from truerisk.methods import (
     NestedInterval,
     PairedHalves,
     Pairs,
+    ReversedKFold,
     Swapping,
     ThreeWay,
     as_method,
@@ -63,6 +64,24 @@ def test_method_keeps_groups_whole_in_all_its_splits(method):
 
 
 RIDGE, NUMERIC = Ridge(), {"y": NUMBERS}
+
+
+@pytest.mark.parametrize(
+    ("method", "ks", "risks", "n_fits", "target"),
+    [
+        ("apparent", [1, 3, 5, 7], [0, 3 / 9, 2 / 9, 4 / 9], 4, "training"),
+        ("loo", [1, 3, 5, 7], [5 / 9, 4 / 9, 7 / 9, 7 / 9], 36, "Err"),
+        (ReversedKFold(folds=np.arange(9) % 3), [1, 3], [2 / 3, 2 / 3], 6, "Err"),
+        ("exact-oob", [1, 3, 5], [0.5900018745, 0.5660249525, 0.5684218936], 3, "Err"),
+    ],
+    ids=str,
+)
+def test_method_has_the_golden_risks_of_nine_rows(method, ks, risks, n_fits, target):
+    curve = tr.risk_curve(KNN, {"n_neighbors": ks}, *NINE, cv=method)
+    assert curve.values == pytest.approx(risks, abs=5e-11)
+    assert (curve[0].n_fits, curve[0].target, curve[0].engine) == (n_fits, target, "knn")
+
+
 GROUPED = {"groups": np.arange(48) // 3}
 AS_PRINTED = {"cv": Swapping(form="as-printed")}
 REFUSED = [

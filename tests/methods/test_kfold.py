@@ -91,19 +91,6 @@ def test_kfold_uses_given_folds_as_they_are(folds):
     assert list(zip(plan.repeat, (test for _, test in sets_of(plan)))) == expected
 
 
-@pytest.mark.parametrize(
-    ("method", "ks", "risks"),
-    [
-        ("loo", [1, 3, 5, 7], [5 / 9, 4 / 9, 7 / 9, 7 / 9]),
-        (ReversedKFold(folds=np.arange(9) % 3), [1, 3], [2 / 3, 2 / 3]),
-    ],
-)
-def test_kfold_of_nine_rows_has_the_golden_risks(method, ks, risks):
-    curve = tr.risk_curve(KNN, {"n_neighbors": ks}, *NINE, cv=method)
-    assert curve.values == pytest.approx(risks, abs=1e-12)
-    assert curve[0].n_fits == len(ks) * (9 if method == "loo" else 3)
-
-
 def test_reversed_kfold_trains_on_one_fold_and_tests_on_the_others():
     labels = labels_of(KFold(4), checked(X, NUMBERS))[0]
     expected = []

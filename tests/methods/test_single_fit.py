@@ -37,13 +37,6 @@ LABELS = np.where(Y, "yes", "no")
 KNN, FOREST = KNeighborsClassifier(), RandomForestClassifier(60, random_state=0)
 
 
-def test_apparent_has_the_golden_risks():
-    curve = tr.risk_curve(KNN, {"n_neighbors": [1, 3, 5, 7]}, *NINE, cv="apparent")
-    assert curve.values == pytest.approx([0, 3 / 9, 2 / 9, 4 / 9])
-    assert (curve[0].n_fits, curve[0].target) == (4, "training")
-    assert "optimistic" in curve[0].bias
-
-
 def test_apparent_warns_of_no_copies_and_groups_and_weighs_fit_and_mean():
     """Testing on the training rows is the point."""
     rows, y = NINE
