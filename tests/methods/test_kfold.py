@@ -6,7 +6,6 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from tests.support.data import NINE, checked, normal_rows
 from tests.support.plans import drawn, sets_of
@@ -20,7 +19,6 @@ RNG = np.random.default_rng(11)
 Y = RNG.integers(3, size=N)
 WEIGHTS = RNG.random(N)
 GROUPS = RNG.integers(12, size=N)
-KNN = KNeighborsClassifier()
 
 
 def labels_of(method, data) -> list[np.ndarray]:
