@@ -15,6 +15,7 @@ from truerisk.extend import BadArgument, BadData, Data, TrueRiskError
 from truerisk.methods import (
     BayesianError,
     Blocks,
+    BootstrapBiasCorrected,
     Buffered,
     Forward,
     GivenSplits,
@@ -79,6 +80,9 @@ def test_as_method_gives_the_method_that_calls_itself_so(word):
         (Blocks(3, size=0.5), "blocks-3 (size 0.5)"),
         (Buffered(), "buffered"),
         (Buffered(0.5, k=4), "buffered (folds 4, radius 0.5)"),
+        (BootstrapBiasCorrected(), "bbc"),
+        (BootstrapBiasCorrected(5), "bbc (5-fold)"),
+        (BootstrapBiasCorrected(repeats=2), "bbc (2x10-fold)"),
         (ImproperBayesianError(), "bee-improper"),
         (BayesianError(standardize=False), "bee (not standardised)"),
     ],
@@ -181,7 +185,8 @@ WRONG_VALUES = {
     "EBIC": [({"gamma": 2.0}, "between 0 and 1")],
     "BolsteredBySampling": [({"points": points}, "at least 2") for points in (1, 2.5, True)],
     "Swapping": [({"form": "printed"}, "form='printed' is unknown"), ({"n0": -1}, "n0=-1")],
-    "Blocks": [
+    "Blocks": [({"k": 1}, "K >= 2")]
+    + [
         ({"k": 5, "size": size}, f"size={size!r}.*a length in the unit of block= is wanted")
         for size in (-1.0, np.nan, np.inf, "3", True, 0)
     ],
