@@ -1,7 +1,7 @@
 """The panels of an experiment as figures: what each kind draws, and where it is shown."""
 
 import re
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -247,6 +247,17 @@ def test_slider_of_a_panel_goes_through_the_steps(show):
     text = saved.value.path().read_text("utf-8")
     assert 'class="point s0"' in text
     assert not {"point s0 at", "point s1 at"} & set(text.split('"'))
+
+
+def test_sliders_of_panels_with_as_many_steps_move_together(show):
+    (panel,) = slides().figures[0].panels[:1]
+    opened = show(report_of(panel, replace(panel, title="other")).to_html())
+    first, second = opened.page.locator("input[type=range]").all()
+    second.focus()
+    opened.page.keyboard.press("End")
+    assert first.input_value() == second.input_value() == str(len(SAID) - 1)
+    said = [one.inner_text() for one in opened.page.query_selector_all(".steps li:visible")]
+    assert said == [SAID[-1]] * 2
 
 
 def test_steps_of_a_panel_are_read_without_script_and_on_paper(show):
