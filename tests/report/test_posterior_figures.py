@@ -95,5 +95,6 @@ def test_posterior_tail_is_on_the_page_of_an_assessment_and_of_its_risk():
     counts = f"{posterior.errors:.0f} of {posterior.n:.0f}"
     for page in (found.to_html(), risk.to_html()):
         assert f"errors: {counts} tested rows" in page
+        assert f"(50 %): {posterior.mass_above(0.5):.3g}, median" in page
     assert f"% wrong answers, {counts};" in found.conclusion
     assert "1 − cdf" not in tr.estimate_risk(LinearRegression(), X, X[:, 0]).to_html()

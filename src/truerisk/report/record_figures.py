@@ -241,7 +241,7 @@ def draw_error_tail(posterior: ErrorPosterior) -> Figure:
     rows = [
         ["errors", f"{posterior.errors:.15g} of {posterior.n:.15g} tested rows"],
         [bound_name, format_risk(measures.ub)],
-        ["P(error > ½), worse than guessing (50 %)", format_number(measures.above_half)],
+        ["P(error > ½), worse than guessing (50 %)", f"{measures.above_half:.3g}"],
         ["median", format_risk(median)],
         ["quartiles", f"{format_risk(first_quartile)} and {format_risk(third_quartile)}"],
         ["E[error²] (q2)", format_risk(measures.q2)],
