@@ -172,9 +172,9 @@ test-floor: .venv-floor/.package ## what depends on versions, with the oldest su
 	  --ignore-glob='tests/*/test_*in_browser.py' -m "not slow or releases" $(ARGS)
 
 .PHONY: test-partners
-test-partners: .venv-partners/.package ## what people bring beside: optuna, scikit-optimize, boosters, scikit-survival, imbalanced-learn, skore, skrub
-	@$(PARTNERS)/python -c 'import optuna_integration, skore, skrub, skopt, imblearn, xgboost, lightgbm, catboost, sksurv'
-	$(QUIET_BLAS) $(PARTNERS)/python -m pytest tests/partners --doctest-glob='*.md' docs/survival.md docs/skrub.md $(ARGS)
+test-partners: .venv-partners/.package ## what people bring beside: optuna, scikit-optimize, boosters, scikit-survival, imbalanced-learn, skore, skrub, MAPIE
+	@$(PARTNERS)/python -c 'import optuna_integration, mapie, skore, skrub, skopt, imblearn, xgboost, lightgbm, catboost, sksurv'
+	$(QUIET_BLAS) $(PARTNERS)/python -m pytest tests/partners --doctest-glob='*.md' $(addprefix docs/,survival.md skrub.md conformal.md) $(ARGS)
 
 # -S keeps the editable install of .venv out of the way, so that the instrumented build is imported.
 # Python itself leaks by design: only what the kernels do to memory is judged.

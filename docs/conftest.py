@@ -2,5 +2,5 @@
 
 from importlib.util import find_spec
 
-PACKAGES = {"survival.md": "sksurv", "skrub.md": "skrub"}
+PACKAGES = {"survival.md": "sksurv", "skrub.md": "skrub", "conformal.md": "mapie"}
 collect_ignore = [page for page, package in PACKAGES.items() if not find_spec(package)]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
@@ -84,10 +84,37 @@ def test_audit_replays_trials_of_a_share_of_the_rows_on_that_share(rows):
     assert "replay-differs" not in found.codes
 
 
+def lines_of_page(name: str) -> str:
+    """Return the block of a page that imports optuna."""
+    page = (Path(__file__).parents[2] / "docs" / name).read_text("utf-8")
+    (lines,) = (
+        b for b in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "import optuna" in b
+    )
+    return lines
+
+
+@pytest.mark.parametrize(("sampler", "found"), [("TPESampler", True), ("RandomSampler", False)])
+def test_table_audit_of_a_study_by_the_lines_of_the_page(rows, sampler, found):
+    """The losses of all trials, in their order, tell whether the search was adaptive."""
+    names: dict[str, Any] = {"X": rows[0], "y": rows[1], "tr": tr, "np": np}
+    names |= {"cross_val_predict": cross_val_predict, "folds": StratifiedKFold(5)}
+    exec(lines_of_page("any-search.md").replace("TPESampler", sampler), names)
+    study, audit = names["study"], names["u"]
+    assert audit.selected.value == pytest.approx(study.best_value)
+    assert audit.selected.candidate == str(study.best_trial.number)
+    assert audit.order_test.n_trials == len(study.trials) == 50
+    assert ("adaptive-search" in audit.codes) is found
+
+
+def test_audit_of_a_study_says_what_to_write():
+    """The sentence holds the lines of the page."""
+    with pytest.raises(Refusal, match=r"trial\.set_user_attr\('losses'.*tr\.audit_table\("):
+        tr.audit(optuna.create_study(), np.eye(4), [0, 1, 0, 1])
+
+
 def test_honest_search_takes_a_study_in_a_class(rows):
     """The lines of the page as they stand: an honest risk beside the study's best value."""
-    page = Path(__file__).parents[2] / "docs" / "adaptive-searches.md"
-    (lines,) = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    lines = lines_of_page("adaptive-searches.md")
     names: dict[str, Any] = {}
     exec(lines, names)
     search, study = names["search"], names["study"]

@@ -12,7 +12,7 @@ from truerisk.core.arguments import repr_on_one_line
 from truerisk.core.errors import Refusal
 from truerisk.core.family import check_has_tags
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import is_honest_search
+from truerisk.core.identity import is_a, is_honest_search
 from truerisk.results.finding import Finding
 from truerisk.search.claim import Claim
 from truerisk.search.several_scores import scorer_of_function
@@ -53,6 +53,13 @@ def _refuse_non_search(search: Any) -> None:
     from sklearn.exceptions import NotFittedError
     from sklearn.utils.validation import check_is_fitted
 
+    if is_a(search, "optuna.study:Study"):
+        raise Refusal(
+            "a Study of Optuna keeps no predictions: store the held-out losses of each trial by "
+            "trial.set_user_attr('losses', losses.tolist()), and write tr.audit_table({t.number: "
+            "t.user_attrs['losses'] for t in study.trials if 'losses' in t.user_attrs}, "
+            "order=True)."
+        )
     if isinstance(search, type) or not hasattr(search, "fit"):
         raise Refusal(
             f"{repr_on_one_line(search)} is no search; give a fitted one, such as a GridSearchCV."
