@@ -188,7 +188,7 @@ def test_progress_of_assess_counts_all_fits():
 def test_assess_ranks_learner_with_failed_fits_last():
     engine = tr.engines.Generic(error="warn")
     learners = {"bad": DummyClassifier(strategy="constant", constant=7), "bayes": GaussianNB()}
-    with pytest.warns(tr.core.errors.FitFailedWarning):
+    with pytest.warns(tr.exceptions.FitFailedWarning):
         found = tr.assess(learners, X, Y, engine=engine, **QUICK)
     assert found.best == "bayes"
     assert found.risks["bad"].value is None

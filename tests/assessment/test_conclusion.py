@@ -215,7 +215,7 @@ def test_conclusion_says_why_there_is_no_interval_or_no_risk():
     assert "whose own risk is 0.0000 (no interval, for every row has the same" in said
     engine = tr.engines.Generic(error="warn")
     model = DummyClassifier(strategy="constant", constant=7)
-    with pytest.warns(tr.core.errors.FitFailedWarning):
+    with pytest.warns(tr.exceptions.FitFailedWarning):
         found = tr.assess({"bad": model}, X, y, engine=engine, **QUICK)
     assert found.conclusion == "No learner has a risk: fits failed for all of them."
 

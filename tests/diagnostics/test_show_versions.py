@@ -36,7 +36,7 @@ def test_show_versions_tells_of_a_missing_compiled_module_that_costs_time_only()
         import truerisk as tr
         from sklearn.neighbors import KNeighborsClassifier
         from truerisk.cli.app import run
-        from truerisk.core.errors import CompiledModuleWarning
+        from truerisk.exceptions import CompiledModuleWarning
 
         tr.show_versions()
         X, y = tr.datasets.make_simple(40, random_state=1)

@@ -134,7 +134,7 @@ for model in (GaussianNB(), Own(3), KNeighborsClassifier(3), piped):
     print(*{name.split(".")[2] for name in sys.modules if name.startswith("truerisk.engines.")})
 try:
     tr.estimate_risk(KNeighborsClassifier(3), X, y, cv="3-fold", engine="knn")
-except tr.core.errors.MissingBranch as error:
+except tr.exceptions.MissingBranch as error:
     print(error)
 """
 

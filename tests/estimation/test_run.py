@@ -157,7 +157,7 @@ def the_same(one, other):
     assert one.notes == other.notes
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.CompiledModuleWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.CompiledModuleWarning")
 @pytest.mark.parametrize(("model", "grid"), CASES, ids=lambda case: type(case).__name__)
 def test_interval_does_not_depend_on_the_engine(model, grid, monkeypatch):
     """The fastest engine, the generic one, the one without compiled kernels: all the same."""

@@ -209,7 +209,7 @@ def test_assess_does_not_depend_on_the_executor(task, loss, outer):
     the_same(said(found), said(base(task, loss, outer)))
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.CompiledModuleWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.CompiledModuleWarning")
 @pytest.mark.parametrize(("outer", "task", "loss"), FEW_PAIRS)
 def test_assess_does_not_depend_on_the_compiled_module(task, loss, outer, monkeypatch):
     wanted = said(base(task, loss, outer))

@@ -357,7 +357,7 @@ for form in (sp.csr_matrix, sp.csc_array):
         print(form.__name__, array, value, end=": ", flush=True)
         try:
             tr.estimate_risk(KNeighborsClassifier(), table, np.arange(40) % 2)
-        except tr.core.errors.BadData as error:
+        except tr.exceptions.BadData as error:
             print(error)
 """
     called = [sys.executable, "-c", code]

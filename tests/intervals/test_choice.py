@@ -68,7 +68,7 @@ OFFERED = [
 ]
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.SpaceLeakWarning")
 @pytest.mark.parametrize(("method", "word"), OFFERED)
 def test_interval_that_is_offered_is_made(method, word):
     given = {"block": X} if word == "spatial" or as_method(method).respects_space else {}
@@ -93,7 +93,7 @@ def test_interval_is_refused_for_a_drawn_plan_before_anything_is_fitted(word, tu
             risk(word, cv=Subsampled(9, "4-fold"))
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TimeLeakWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.TimeLeakWarning")
 def test_interval_of_rows_with_times_may_be_asked_for_by_name():
     """Folds of rows with times have the interval that counts their order, asked for or not."""
     asked, unasked = (risk(word, cv="4-fold", time=FOLDS) for word in ("hac", None))
@@ -221,7 +221,7 @@ INDEPENDENT = (
     tr.methods.Bootstrap("oob", replicates=200),
 )
 LEAKS = [
-    pytest.mark.filterwarnings(f"ignore::truerisk.core.errors.{name}LeakWarning")
+    pytest.mark.filterwarnings(f"ignore::truerisk.exceptions.{name}LeakWarning")
     for name in ("Time", "Space")
 ]
 

@@ -214,7 +214,7 @@ def few(n, **more):
     return given | {"model": DummyClassifier()} | more
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.SpaceLeakWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.SpaceLeakWarning")
 @pytest.mark.parametrize(
     ("estimate", "given", "reason"),
     [

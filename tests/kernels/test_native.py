@@ -26,7 +26,7 @@ def test_native_that_is_missing_refuses_with_a_remedy():
 
         sys.meta_path.insert(0, Absent())
         import truerisk
-        from truerisk.core.errors import Refusal
+        from truerisk.exceptions import Refusal
         from truerisk.kernels import is_available, native_module, unavailability_reason
 
         assert not is_available()

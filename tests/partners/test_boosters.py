@@ -149,7 +149,7 @@ def test_ensembles_conform(check):
     check()
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.DuplicateRowsWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.DuplicateRowsWarning")
 def test_ensembles_read_sizes_behind_a_pipeline():
     """The words' pipelines on text and gaps: sizes are read off, and equal refits."""
     frame = pd.DataFrame({"c": np.where(SIGNAL > 0.2, "a", np.where(TWO, "b", None)), "x": X[:, 0]})
@@ -260,7 +260,7 @@ def test_early_stopping_on_rows_of_x_is_refused():
     """They are tested, too; rows of another table are let through."""
     X, y = tr.datasets.make_simple(60, random_state=0)
     search = tr.HonestSearchCV(xgb(early_stopping_rounds=3), {"max_depth": [1, 2]}, cv=3)
-    with pytest.raises(tr.core.errors.Refusal, match="10 rows of eval_set are rows of X"):
+    with pytest.raises(tr.exceptions.Refusal, match="10 rows of eval_set are rows of X"):
         search.fit(X, y, eval_set=[(X[:10], y[:10])], verbose=False)
     search.fit(X, y, eval_set=[(X[:10] + 0.123, y[:10])], verbose=False)
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import GroupKFold, KFold
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
-from truerisk.core.errors import BadData, Refusal, UnknownName
+from truerisk.exceptions import BadData, Refusal, UnknownName
 
 skrub = pytest.importorskip(
     "skrub", reason="skrub is not installed; `make test-partners` installs it"

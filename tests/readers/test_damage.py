@@ -139,7 +139,7 @@ def test_read_table_of_a_damaged_text_is_a_table_or_a_sentence(kind, tmp_path):
 
 EACH = """
 import sys, pathlib
-from truerisk.core.errors import BadData
+from truerisk.exceptions import BadData
 from truerisk.readers.columnar import read_in_this_process
 folder, kind, first = sys.argv[1:]
 for number in range(int(first), len(list(pathlib.Path(folder).iterdir()))):

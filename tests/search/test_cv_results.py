@@ -144,7 +144,7 @@ def test_error_score_counts_as_in_grid_search(score):
         np.testing.assert_allclose(ours.cv_results_[name], theirs.cv_results_[name])
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.FitFailedWarning")
 def test_error_score_nan_leaves_setting_out_of_outer_splits():
     options = {"cv": 5, "outer": "pairs"}
     ours = tr.HonestSearchCV(*LINES, error_score=np.nan, **options).fit(*FEW)

@@ -210,7 +210,7 @@ def test_selected_risk_says_that_its_choice_is_not_counted():
 
 
 @pytest.mark.parametrize(("estimator", "check"), list(estimator_checks(*CHECKED)))
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.TrueRiskWarning")
 @pytest.mark.filterwarnings("ignore:A column-vector y:sklearn.exceptions.DataConversionWarning")
 @pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
 @pytest.mark.filterwarnings("ignore:The least populated class:UserWarning")

@@ -181,7 +181,7 @@ class FailsWithout(LogisticRegression):
         return super().fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.FitFailedWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.FitFailedWarning")
 @pytest.mark.parametrize("outer", ["pairs", "5-fold"])
 def test_slope_has_no_interval_where_a_fit_of_the_final_setting_fails(outer, monkeypatch):
     """The pooled slope is that of other settings: its interval is no substitute."""

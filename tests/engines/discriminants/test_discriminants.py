@@ -260,7 +260,7 @@ def test_discriminants_of_missing_classes_are_the_learners(engine, model, data, 
 
 @pytest.mark.parametrize("method", [LOO, KFold(2), Bootstrap("oob", 6)], ids=["loo", "2", "oob"])
 @pytest.mark.parametrize("solver", ["svd", "lsqr", "eigen"])
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.TrueRiskWarning")
 def test_linear_discriminants_of_classes_of_one_row_and_equal_means_are_asked(solver, method):
     """Scikit-learn warns of a covariance of one row, and divides 0 by 0 where all means are one."""
     family, heard = family_of(LDA(solver=solver)), 0

@@ -41,7 +41,7 @@ def test_least_squares_of_any_condition_number_is_the_learners(condition, model)
 COPIES = [[2.0, -3.0, 1.0, 0.5, 2.0, 7.0], [-1.0, 5.0, -1.0, 2.0, 0.2, 3.0]]
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.DuplicateRowsWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.DuplicateRowsWarning")
 @pytest.mark.parametrize("n_features", [1, 2, 6])
 @pytest.mark.parametrize("method", ["2-fold", "loo"])
 @pytest.mark.parametrize("location", [0.0, 1000.0])

@@ -85,7 +85,7 @@ def require_same(family, data, plan, response):
 
 
 @pytest.mark.parametrize("part", range(5))
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.TrueRiskWarning")
 def test_distances_of_hostile_tables_are_answered_as_by_refits_or_refused(part):
     served = 0
     for seed in range(12 * part, 12 * part + 12):

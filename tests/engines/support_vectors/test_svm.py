@@ -108,7 +108,7 @@ def is_answered(data, family, plan, request):
 
 
 @pytest.mark.parametrize("part", range(3))
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.TrueRiskWarning")
 def test_svm_answers_hostile_tables_to_the_last_bit(part):
     answered = 0
     for seed in range(7 * part, 7 * part + 7):

@@ -87,7 +87,7 @@ def problem(rng, seed):
 
 
 @pytest.mark.parametrize("part", range(4))
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.TrueRiskWarning")
 def test_svm_answers_sparse_tables_to_the_last_bit(part):
     answered = 0
     for seed in range(8 * part, 8 * part + 8):

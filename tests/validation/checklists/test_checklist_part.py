@@ -167,7 +167,7 @@ def search(outer):
     return tr.HonestSearchCV(LogisticRegression(), {"C": [1.0]}, outer=outer, cv="5-fold")
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.TrueRiskWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.TrueRiskWarning")
 @pytest.mark.parametrize(
     ("model", "given", "kind"),
     [

@@ -98,7 +98,7 @@ def test_checklist_tells_what_calibrates_after_rebalancing(model, starts):
     assert after == starts.startswith("yes")
 
 
-@pytest.mark.filterwarnings("ignore::truerisk.core.errors.FittedPartWarning")
+@pytest.mark.filterwarnings("ignore::truerisk.exceptions.FittedPartWarning")
 def test_checklist_tells_a_part_that_stays_fitted():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 9)), np.arange(60) % 2
