@@ -61,7 +61,8 @@ def test_validate_is_that_of_python(validate, patients, tmp_path, word, words, g
         assert said[part] == found[part]
     assert timeless(said["risk"])["value"] == found["risk"]["value"]
     assert said["rows"]["event"] == more.get("positive", "yes")
-    assert f", by {given['scoring']} loss (final" in said["checklist"]["methods_text"]
+    words = {"log": "log loss", "zero-one": "misclassification rate"}[given["scoring"]]
+    assert f" ({words}), and " in said["checklist"]["methods_text"]
 
 
 def test_assess_validates_its_best_learner(call, patients, tmp_path):
@@ -142,7 +143,7 @@ def test_predictions_are_a_finished_model(call, others):
     assert found["stability"] is None
     assert found["updating"]["updates"][0]["fits"] == "nothing"
     told = call(*words)
-    assert "A finished model (predictions as given) was applied to them" in told.out
+    assert "Predictions of a finished model were evaluated; nothing was fitted." in told.out
     assert not re.search("with 1 predictors|No values were missing", told.out)
     assert "encoded" not in told.err
     grouped = call(*words[:-2], "--groups", "site", "--json").content

@@ -223,8 +223,10 @@ def test_checklist_counts_rows_by_the_criteria_of_times_to_an_event():
     found = tr.validate(Exponential(), X, Y, horizon=2.0, replicates=0)
     lost = (~Y["event"] & (Y["time"] <= 2)).sum()
     text = found.checklist.methods_text
-    assert f"and {lost} were not followed so far, for whom others count" in text
-    assert "concordance 0." in text
+    came = (Y["event"] & (Y["time"] <= 2)).sum()
+    assert f"of whom {Y['event'].sum()} had the event during follow-up (median follow-up " in text
+    assert f"By 2 [unit of time], {came} had had the event and {lost} were censored; inv" in text
+    assert "Harrell's C 0." in text
     words = {"parameters": X.shape[1], "nagelkerke": found.measure("r2").honest, "horizon": 2.0}
     rate, follow_up = Y["event"].sum() / Y["time"].sum(), Y["time"].mean()
     wanted = tr.plan_development("time-to-event", rate=rate, follow_up=follow_up, **words).n

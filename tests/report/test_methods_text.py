@@ -27,7 +27,7 @@ def test_described_has_the_numbers(found):
         "knn (3 settings)",
         "bayes (one setting)",
         "outer 4-fold cross-validation, inner 3-fold cross-validation",
-        f"an estimated risk of {format_number(found.risks[found.best].value)}",
+        f"an estimated misclassification rate of {format_number(found.risks[found.best].value)}",
         f"95 % interval {format_number(found.choice.interval.low)}",
         f"the most frequent class was {format_number(found.baseline)}",
         "seed 0",

@@ -128,7 +128,7 @@ def test_validate_finished_is_written_read_and_drawn_again(found):
 
 def test_validate_finished_says_what_it_is(found):
     said = found.checklist.methods_text
-    start = "A finished model (StandardScaler → LogisticRegression) was applied to them; nothing"
+    start = "(StandardScaler → LogisticRegression), was applied to them; nothing was fitted."
     assert start in said
     assert "held out" not in said
     assert "Not done" not in said
@@ -203,7 +203,8 @@ def test_validate_finished_tells_a_search_in_its_own_loss():
     ).fit(*OWN)
     told = tr.validate(search, X, Y, prefit=True)
     assert (told.risk.scoring, told.risk.interval.confidence_level) == ("log", 0.9)
-    assert "A finished model (LogisticRegression)" in told.checklist.methods_text
+    text = told.checklist.methods_text
+    assert "A finished model, ridge logistic regression (LogisticRegression), was" in text
     assert told.updating.updates[1].interval.confidence_level == 0.9
     untested = tr.HonestSearchCV(LogisticRegression(), outer=None, cv="4-fold").fit(*OWN)
     for one in (search, untested):

@@ -76,7 +76,11 @@ def format_percent(level: float) -> str:
 
 
 def describe_row_counts(
-    n_rows: int | None, class_counts: Mapping[str, int], n_groups: int | None = None
+    n_rows: int | None,
+    class_counts: Mapping[str, int],
+    n_groups: int | None = None,
+    *,
+    noun: str = "rows",
 ) -> str:
     """Describe the number of rows, of groups, and of the rows of each class.
 
@@ -88,7 +92,7 @@ def describe_row_counts(
         f"{class_count} '{escape_and_truncate(class_name, 40)}'"
         for class_name, class_count in class_counts.items()
     )
-    return f"{n_rows} rows{groups_text}" + (f" ({classes_text})" if classes_text else "")
+    return f"{n_rows} {noun}{groups_text}" + (f" ({classes_text})" if classes_text else "")
 
 
 def format_seconds(value: float | None) -> str:

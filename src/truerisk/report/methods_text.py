@@ -13,6 +13,7 @@ from truerisk.report.ladder import value_or_none
 from truerisk.results.interval import Interval, ResultWithInterval
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import format_setting
+from truerisk.validation.checklists.paper_words import interval_words, score_words, split_words
 from truerisk.validation.checklists.study_words import describe_cautions
 from truerisk.validation.measures import Measured
 
@@ -56,7 +57,7 @@ class ReproductionInfo:
 
 def methods_paragraph(assessment: Assessment) -> str:
     """Return the methods paragraph of an assessment."""
-    risk_noun = assessment.scale.short_name(assessment.named_scoring)
+    risk_noun = assessment.scale.short_name(_score_text(assessment))
     sentences = [
         _comparison_sentence(assessment),
         _nesting_sentence(assessment),
@@ -65,7 +66,7 @@ def methods_paragraph(assessment: Assessment) -> str:
     if assessment.choice is not None:
         sentences.append(
             f"With the choice among learners repeated in every split, the {risk_noun} was "
-            f"{describe_estimate(assessment.choice)}."
+            f"{_estimate_text(assessment.choice)}."
         )
     if assessment.baseline is not None:
         baseline_rule = (
@@ -74,17 +75,19 @@ def methods_paragraph(assessment: Assessment) -> str:
         sentences.append(
             f"The {risk_noun} of {baseline_rule} was {format_number(assessment.baseline)}."
         )
-    auc, name = honest_ranking_score(assessment, "auc"), assessment.named_ranks.get("auc")
-    if auc is not None and auc.value is not None and name != assessment.named_scoring:
-        sentences.append(f"The area under the ROC curve was {describe_estimate(auc)}.")
-    caution_sentences = describe_cautions(
-        [interval_form.name for interval_form in _interval_forms(assessment)]
-    )
+    auc = _further_auc(assessment)
+    if auc is not None and auc.value is not None:
+        sentences.append(f"The area under the ROC curve was {_estimate_text(auc)}.")
+    measures_by_interval = _measures_by_interval(assessment)
+    interval_sentences = describe_cautions(measures_by_interval)
+    if measures_by_interval:
+        method_text = interval_words(measures_by_interval)
+        interval_sentences = [f"Intervals were computed {method_text}.", *interval_sentences]
     version_sentence = (
         f"{versions_phrase(assessment.best_learner.risk.versions)}, seed {assessment.seed}."
     )
     return " ".join(
-        [*sentences, *_learning_sentences(assessment), *caution_sentences, version_sentence]
+        [*sentences, *_learning_sentences(assessment), *interval_sentences, version_sentence]
     )
 
 
@@ -98,11 +101,7 @@ def _learning_sentences(assessment: Assessment) -> list[str]:
     if not expected_risks:
         return [text]
     last_expected_risk, interval = expected_risks[-1], expected_risks[-1].interval
-    quantity_text = (
-        "a risk of"
-        if assessment.scale.perfect is None
-        else escape_and_truncate(assessment.named_scoring, 40)
-    )
+    quantity_text = "a risk of" if assessment.scale.perfect is None else _score_text(assessment)
     expectation_text = (
         f"With {last_expected_risk.n_train:g} rows, {escape_and_truncate(assessment.best, 60)} is "
         f"expected to have {quantity_text} "
@@ -131,17 +130,12 @@ def _comparison_sentence(assessment: Assessment) -> str:
         if n_learners > 1
         else f"On {n_rows} rows we tested"
     )
-    tuning_method, loss = (
-        _method_text(assessment.tuned_by),
-        escape_and_truncate(assessment.named_scoring, 40),
-    )
-    loss += " loss" if assessment.scale.perfect is None else ""
-    rule = escape_and_truncate(assessment.rule, 40)
+    tuning_method, loss = _method_text(assessment.tuned_by), _score_text(assessment)
+    rule = RULE_TEXTS.get(assessment.rule, f", rule {escape_and_truncate(assessment.rule, 40)}")
     if not assessment.tuned:
         return f"{sentence_start} {learner_names}, by {loss}."
     return (
-        f"{sentence_start} {learner_names}. Settings were chosen by {tuning_method} ({loss}, "
-        f"rule {rule})."
+        f"{sentence_start} {learner_names}. Settings were chosen by {tuning_method} ({loss}{rule})."
     )
 
 
@@ -176,7 +170,7 @@ def _risk_sentence(assessment: Assessment) -> str:
     learner_noun = "best learner" if len(assessment.learners) > 1 else "learner"
     is_tuned, is_loss = best_learner.selected is not None, assessment.scale.perfect is None
     quantity_text = (
-        "an estimated risk of" if is_loss else escape_and_truncate(assessment.named_scoring, 40)
+        f"an estimated {_score_text(assessment)} of" if is_loss else _score_text(assessment)
     )
     tuning_noun = "risk" if is_loss else "score"
     selected_risk_text = (
@@ -190,7 +184,7 @@ def _risk_sentence(assessment: Assessment) -> str:
     )
     return (
         f"The {learner_noun} was {learner_text}, with {quantity_text} "
-        f"{describe_estimate(best_learner.risk)}{selected_risk_text}."
+        f"{_estimate_text(best_learner.risk)}{selected_risk_text}."
     )
 
 
@@ -202,6 +196,12 @@ def honest_ranking_score(assessment: Assessment, name: str) -> RiskEstimate | Me
     if name not in assessment.named_ranks:
         return None if assessment.validation is None else assessment.validation.measure(name)
     return assessment.of_ranks(name)
+
+
+def _further_auc(assessment: Assessment) -> RiskEstimate | Measured | None:
+    """Return the honest AUC of the best learner unless learners were compared by it."""
+    is_compared_by_auc = assessment.named_ranks.get("auc") == assessment.named_scoring
+    return None if is_compared_by_auc else honest_ranking_score(assessment, "auc")
 
 
 def versions_phrase(versions: Mapping[str, str]) -> str:
@@ -234,20 +234,42 @@ def assessment_references(assessment: Assessment) -> list[str]:
 
 def find_reference(interval: str) -> str:
     """Return the publication of an interval or method by its name, or "" if there is none."""
-    name = interval.removesuffix("-grouped")
+    name = _form_name(interval)
     return as_form(name).reference if name in names() else REFERENCES.get(name, "")
+
+
+def _measures_by_interval(assessment: Assessment) -> dict[str, list[str]]:
+    """Return the measures that have intervals, by the interval's name in the registry's order."""
+    estimates: list[tuple[str, RiskEstimate | Measured | None]] = [
+        *((_score_text(assessment), risk) for risk in assessment.risks.values()),
+        (_score_text(assessment), assessment.choice),
+        ("AUC", _further_auc(assessment)),
+    ]
+    measures: dict[str, list[str]] = {}
+    for measure, estimate in estimates:
+        if estimate is not None and estimate.interval is not None:
+            measures.setdefault(estimate.interval.method, []).append(measure)
+    order = {name: position for position, name in enumerate(names())}
+    return {
+        name: list(dict.fromkeys(measures[name]))
+        for name in sorted(measures, key=lambda name: order.get(_form_name(name), len(order)))
+    }
+
+
+def _form_name(interval: str) -> str:
+    return interval.removesuffix("-grouped")
 
 
 def _interval_forms(assessment: Assessment) -> list[IntervalForm[Any]]:
     """Return the formulas of the intervals that the page reports, in the order of the registry."""
-    estimates: list[RiskEstimate | Measured] = [*assessment.risks.values()]
-    estimates += [assessment.choice] if assessment.choice else []
-    auc = honest_ranking_score(assessment, "auc")
-    intervals = [estimate.interval for estimate in (*estimates, *([] if auc is None else [auc]))]
-    used_names = {
-        interval.method.removesuffix("-grouped") for interval in intervals if interval is not None
-    }
+    used_names = {_form_name(name) for name in _measures_by_interval(assessment)}
     return [as_form(name) for name in names() if name in used_names]
+
+
+def _score_text(assessment: Assessment) -> str:
+    """Return the words for the score of an assessment, with the sign of its values."""
+    name = escape_and_truncate(assessment.named_scoring, 40)
+    return f"negative {score_words(name)}" if name.startswith("neg_") else score_words(name)
 
 
 def reproduction_info(assessment: Assessment) -> ReproductionInfo:
@@ -305,13 +327,19 @@ def format_arguments(argument_texts: Mapping[str, str]) -> list[str]:
     return [f"{name}={text}" for name, text in argument_texts.items() if name.isidentifier()]
 
 
+RULE_TEXTS = {"min": "", "1-se": ", one-standard-error rule"}
+
+
 def _settings_text(n_settings: int) -> str:
     return "one setting" if n_settings == 1 else f"{n_settings} settings"
 
 
 def _method_text(name: str) -> str:
-    cleaned_name = escape_and_truncate(name, 60)
-    return f"{cleaned_name} cross-validation" if cleaned_name.endswith("-fold") else cleaned_name
+    return split_words(escape_and_truncate(name, 60))
+
+
+def _estimate_text(estimate: ResultWithInterval | Measured) -> str:
+    return f"{format_number(estimate.value)} ({describe_interval(estimate.interval)})"
 
 
 def describe_estimate(estimate: ResultWithInterval | Measured) -> str:

@@ -69,7 +69,7 @@ def test_checklist_counts_samples_that_corrected():
     assert "3 bootstrap samples" in found["12e"]
     found, without = told(LogisticRegression())
     assert "bootstrap" not in found["12e"]
-    assert "on average in models of bootstrap samples." in checklist.methods_text
+    assert "on average in models of bootstrap samples (Riley" in checklist.methods_text
     assert "on average in models that lack a further fold." in without.methods_text
     # Probabilities of 0 and 1: the errors have values, and no recalibration was done.
     items, text, found = said_of(KNeighborsClassifier(1))
@@ -121,8 +121,8 @@ def test_methods_text_claims_only_intervals_that_are_there(given):
     assert found.calibration["slope"].interval is None
     for claim in ("sandwich", "hold simultaneously", "empirical Bayes"):
         assert claim not in text
-    assert re.search(r"zero-one loss 0\.\d+ \(0\.\d+ to 0\.\d+, ", text)
-    assert re.search(r"Brier score 0\.\d+ \(0\.\d+ to 0\.\d+, ", text)
+    assert re.search(r"misclassification rate 0\.\d+ \(0\.\d+ to 0\.\d+\)", text)
+    assert re.search(r"Brier score 0\.\d+ \(0\.\d+ to 0\.\d+\)", text)
     assert re.search(r"calibration slope \d\.\d+ \(no interval\)", text)
     assert "net benefit as a figure (no interval)" in text
     assert "Performance was reported by third, without intervals." in text
@@ -142,9 +142,11 @@ def test_page_of_an_assessment_claims_only_intervals_that_are_there():
 def test_methods_text_of_independent_rows_has_every_interval():
     """Pairs of folds: every interval, and three levels are drawn to their mean, two are not."""
     _, text, _ = said_of(subgroups=THIRDS)
-    assert "net benefit as a figure (pointwise)" in text
+    assert (
+        "pointwise by the sandwich estimator (White, Econometrica 50:1, 1982) for flexible" in text
+    )
     assert "no interval" not in text
-    assert "the sandwich estimator and a jackknife over folds" in text
+    assert "and a jackknife over folds (Efron and Stein, Ann Stat 9:586, 1981)" in text
     assert "intervals that hold simultaneously and empirical Bayes estimates." in text
     halves = {"half": np.arange(120) % 2}
     assert "hold simultaneously. " in said_of(subgroups=halves)[1]
@@ -156,7 +158,7 @@ def test_checklist_counts_tested_rows_alone():
     items, text, found = said_of(time=LATER)
     n = len(np.unique(found.held_out.rows))
     assert n < 120
-    assert items["12a"].startswith(f"{n} of 120 rows were tested by forward-5,")
+    assert items["12a"].startswith(f"{n} of 120 rows were tested by 5 forward splits in time,")
     assert f"the other {120 - n} served development alone" in items["12a"]
     came = int(CAME[found.held_out.rows].sum())
     assert items["21"].endswith(f"; {n} rows ({n - came} '0', {came} '1') in testing.")
@@ -172,14 +174,26 @@ def search(outer):
     ("model", "given", "kind"),
     [
         (None, {}, "Internal validation was by 5-fold cross-validation on participants held out."),
-        (None, {"time": LATER}, "Temporal validation was by forward-5 on part"),
-        (None, {"time": LATER[::-1]}, "Temporal validation was by forward-5 on part"),
+        (None, {"time": LATER}, "Temporal validation was by 5 forward splits in time on part"),
+        (
+            None,
+            {"time": LATER[::-1]},
+            "Temporal validation was by 5 forward splits in time on part",
+        ),
         (search("purged-5"), {"time": LATER}, "whose times lie among those"),
         (search("10-fold"), {"time": LATER}, "whose times lie among those"),
-        (search("forward-5"), {}, "Validation was by forward-5 on part"),
-        (None, {"block": SIDE}, "Spatial validation was by blocks-5 on part"),
+        (search("forward-5"), {}, "Validation was by 5 forward splits in time on part"),
+        (
+            None,
+            {"block": SIDE},
+            "Spatial validation was by cross-validation over 5 parts of space on part",
+        ),
         (search("10-fold"), {"block": SIDE}, "most of whom lie next to one"),
-        (None, {"block": np.arange(120) // 10}, "Spatial validation was by blocks-5 on part"),
+        (
+            None,
+            {"block": np.arange(120) // 10},
+            "Spatial validation was by cross-validation over 5 parts of space on part",
+        ),
     ],
 )
 def test_methods_text_names_the_kind_of_validation_that_the_splits_did(model, given, kind):

@@ -139,6 +139,33 @@ def step_class_names(model: Any) -> tuple[str, ...]:
     return (formats.escape_and_truncate(type(model).__name__, 40),)
 
 
+PENALISED = (
+    "sklearn.linear_model:LogisticRegression",
+    "sksurv.linear_model:CoxPHSurvivalAnalysis",
+    "sksurv.linear_model:CoxnetSurvivalAnalysis",
+)
+
+
+def describe_penalty(model: Any) -> str:
+    """Return the kind of penalty of a logistic or Cox regression, or "" for any other learner.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> describe_penalty(LogisticRegression(C=0.1))
+    'ridge'
+    """
+    learner = model[-1] if is_a(model, PIPELINE) else model
+    if not is_a(learner, *PENALISED):
+        return ""
+    settings = learner.get_params(deep=False)
+    strength = settings.get("alpha", 1.0)
+    is_penalised = settings.get("penalty", "") is not None and settings.get("C", 1.0) != np.inf
+    if not is_penalised or (np.isscalar(strength) and strength == 0):
+        return "unpenalised"
+    # Recent versions of scikit-learn state the penalty by l1_ratio alone.
+    l1_ratio = {"l1": 1.0, "l2": 0.0}.get(settings.get("penalty", ""), settings.get("l1_ratio"))
+    return {None: "ridge", 0: "ridge", 1: "lasso"}.get(l1_ratio, "elastic-net")
+
+
 IMPUTERS = (
     *("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer"),
     "truerisk.models.multiple_imputation:MultipleImputation",

@@ -15,8 +15,9 @@ from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present
 from truerisk.core.tables import frame_from_columns
 from truerisk.results.records import Record
+from truerisk.validation.checklists.paper_words import read_toml
 from truerisk.validation.checklists.study_facts import StudyFacts
-from truerisk.validation.checklists.study_words import Sentences, read_toml
+from truerisk.validation.checklists.study_words import Sentences
 
 GUIDELINE_FILES = ("tripod_ai", "probast_ai")
 NOT_APPLICABLE = "does not apply: "

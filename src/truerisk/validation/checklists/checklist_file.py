@@ -13,7 +13,7 @@ from xml.sax.saxutils import escape
 from truerisk.core.errors import UnknownName, escape_for_xml, escape_invisible
 from truerisk.core.formats import join_words
 from truerisk.results.writing import writable_path, write_file
-from truerisk.validation.checklists.study_words import read_toml
+from truerisk.validation.checklists.paper_words import read_toml
 
 RowCells = Sequence[str]
 FILE_EXTENSIONS = (".docx", ".xlsx", ".csv")

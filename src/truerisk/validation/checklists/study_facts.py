@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -14,7 +14,9 @@ from truerisk.core.errors import escape_invisible
 from truerisk.core.family import tunes_inside
 from truerisk.core.frozen import frozen
 from truerisk.data.rows import missing_cells_mask, n_columns
+from truerisk.data.survival import uncensored_probability
 from truerisk.models.stated.model_parts import (
+    describe_penalty,
     describe_rebalancing,
     extract_coefficients,
     find_single_scaler,
@@ -30,7 +32,9 @@ from truerisk.plan.leaks import find_leaks, find_split_order
 from truerisk.plan.plan import Plan
 from truerisk.planning.model_size import FollowUp, rows_to_develop, rows_to_test
 from truerisk.results.interval import Interval
+from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import SmoothCalibration
+from truerisk.validation.checklists.paper_words import score_words
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.given_predictions import GivenPredictions
 from truerisk.validation.honest import HonestRun
@@ -77,6 +81,14 @@ class ReportedMeasure:
     corrected: float | None = None
     of_final_model: float | None = None
 
+    @property
+    def full_name(self) -> str:
+        """Name of the measure in a sentence, such as "calibration slope"."""
+        if self.part != "calibration":
+            return self.name
+        *first_words, last_word = self.name.split()
+        return " ".join([*first_words, self.part, last_word])
+
     @classmethod
     def from_interval(
         cls, interval: Interval | None, name: str, part_name: str, **fields: Any
@@ -93,7 +105,9 @@ class StudyRows:
 
     `class_counts` are the numbers of rows per class, and are empty for numeric y. `event` names the
     class that probabilities refer to, and `share` is its share. For a survival outcome, `n_lost`
-    rows are censored and belong to neither class; other rows represent them in the share. `n_gaps`
+    rows are censored by the `horizon` and belong to neither class; other rows represent them in the
+    share. Of all rows, `n_events_ever` had the event at any time, and `median_follow_up` is the
+    median of the censoring times (reverse Kaplan-Meier), None if it is not reached. `n_gaps`
     counts the missing cells and `n_rows_with_gaps` the rows with missing cells; both are None if X
     is unknown. `dependent` rows have times or places.
     """
@@ -104,6 +118,9 @@ class StudyRows:
     event: str | None = None
     share: float | None = None
     n_lost: int | None = None
+    horizon: float | None = None
+    n_events_ever: int | None = None
+    median_follow_up: float | None = None
     n_gaps: int | None = None
     n_rows_with_gaps: int | None = None
     n_groups: int | None = None
@@ -122,12 +139,16 @@ class StudyModel:
     `fitted_parts` are not fitted in any split. `n_features` is the largest number of features after
     the steps, None for a finished model. `coefficients` are those of a linear final model, and
     `unscaled` says that they are in the units of the columns although a step scales these.
+    `penalty` is the kind of penalty of a logistic or Cox regression, and `grid` lists the compared
+    values of the hyperparameters.
     """
 
     steps: tuple[str, ...]
     setting: str
     response: Response
     n_settings: int = 1
+    penalty: str = ""
+    grid: str = ""
     tunes_inside: bool = False
     imputed: bool = False
     selects: bool = False
@@ -259,6 +280,8 @@ def collect_facts(
     row_facts = _collect_row_facts(
         run, held_out, validation_parts, is_x_unknown=isinstance(model, GivenPredictions)
     )
+    if run.problem.data.task == "survival":
+        row_facts = replace(row_facts, horizon=horizon, **_follow_up(run.problem.data.y))
     model_facts = _collect_model_facts(run, model, row_facts)
     follow_up = (
         None if horizon is None else FollowUp.from_survival_outcome(horizon, run.problem.data.y)
@@ -339,6 +362,16 @@ def _collect_row_facts(
     )
 
 
+def _follow_up(y: np.ndarray) -> dict[str, Any]:
+    """Return the number of all events, and the median follow-up, of survival outcomes."""
+    times = np.unique(y[:, 1])
+    is_median_reached = uncensored_probability(y, None, times, past=True) <= 0.5
+    return {
+        "n_events_ever": int(y[:, 0].sum()),
+        "median_follow_up": float(times[is_median_reached][0]) if is_median_reached.any() else None,
+    }
+
+
 def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> StudyModel:
     """Describe the steps, the tuning and the coefficients of the model that was tested."""
     family, data = run.problem.family, run.problem.data
@@ -357,6 +390,8 @@ def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> St
         setting=formats.format_params(family.candidates[run.best_candidate]),
         response=next(response for response in RESPONSES_BY_INFORMATION if response in run.answers),
         n_settings=len(family),
+        penalty="" if has_predictions_only else describe_penalty(model),
+        grid=_describe_grid(family.candidates),
         tunes_inside=not run.has_finished_model and tunes_inside(family),
         imputed=has_imputer(model),
         selects=any(
@@ -369,6 +404,33 @@ def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> St
         coefficients=coefficients,
         unscaled=run.model is not None and find_single_scaler(run.model) is not None,
     )
+
+
+MAX_LISTED_VALUES = 8  # values of a hyperparameter; of more, the number and the range are told
+
+
+def _describe_grid(settings: Sequence[Mapping[str, Any]]) -> str:
+    """List the values of each hyperparameter that differs between the settings.
+
+    >>> _describe_grid([{"svc__C": 1, "svc__gamma": 2}, {"svc__C": 3, "svc__gamma": 2}])
+    'C of 1 and 3'
+    """
+    texts = []
+    for name in dict.fromkeys(name for setting in settings for name in setting):
+        values = list({repr(one[name]): one[name] for one in settings if name in one}.values())
+        if len(values) < 2:
+            continue
+        are_numbers = all(isinstance(value, int | float | np.number) for value in values)
+        ends = (min(values), max(values)) if are_numbers else ()
+        shown = [
+            formats.format_params({name: value}).partition("=")[2] for value in (*values, *ends)
+        ]
+        text = formats.join_words(shown[: len(values)])
+        if len(values) > MAX_LISTED_VALUES:
+            text = f"{len(values)} values" + (f" from {shown[-2]} to {shown[-1]}" if ends else "")
+        short_name = formats.escape_and_truncate(name.rpartition("__")[2], 40)
+        texts.append(f"{short_name} of {text}")
+    return formats.join_words(texts) if texts else ""
 
 
 def _collect_testing_facts(run: HonestRun, held_out: HeldOut, n_samples: int) -> StudyTesting:
@@ -429,20 +491,40 @@ POINTWISE = "pointwise"
 def _reported_measures(
     run: HonestRun, validation_parts: Mapping[str, Any]
 ) -> tuple[ReportedMeasure, ...]:
-    """Return the loss of the search, and all measures of the validation that have a value."""
-    loss, risk = run.problem.loss, run.risk
-    loss_name = loss.name if loss.is_score else f"{loss.name} loss"
-    name = {**ERROR_MEASURES, **RANK_MEASURES}.get(loss.name, loss_name)
-    search_loss = ReportedMeasure.from_interval(risk.interval, name, "", value=risk.value)
-    part_measures = (
-        measure
-        for validation_part in validation_parts.values()
-        for measure in _part_measures(validation_part)
+    """Return all scores of the search, and all measures of the validation that have a value."""
+    measures = {
+        measure.name: measure
+        for name, score in _requested_scores(run.risk)
+        for measure in (_score_measure(name, score),)
+    }
+    for validation_part in validation_parts.values():
+        for measure in _part_measures(validation_part):
+            # The part knows more of a requested score, unless the score is averaged otherwise.
+            requested_name = next(
+                (name for name in measures if name.partition(" at ")[0] == measure.name),
+                measure.name,
+            )
+            value = measures.get(requested_name, measure).value
+            if value is None or measure.value is None or np.isclose(value, measure.value, atol=0):
+                measures[requested_name] = replace(measure, name=requested_name)
+    return tuple(measures.values())
+
+
+def _requested_scores(risk: RiskEstimate) -> Iterator[tuple[str, RiskEstimate]]:
+    """Yield the score that chose the setting, and the further scores, by name."""
+    yield risk.scoring, risk
+    yield from ((name, score) for name, score in risk.scores.items() if name != risk.scoring)
+
+
+def _score_measure(name: str, score: RiskEstimate) -> ReportedMeasure:
+    """Return a score in the words of a paper; a negative score of scikit-learn becomes its loss."""
+    measure = ReportedMeasure.from_interval(
+        score.interval, score_words(name), "", value=score.value
     )
-    return (
-        search_loss,
-        *(measure for measure in part_measures if measure.name != search_loss.name),
-    )
+    if not name.startswith("neg_") or measure.value is None:
+        return measure
+    limits = None if measure.limits is None else (-measure.limits[1], -measure.limits[0])
+    return replace(measure, value=-measure.value, limits=limits)
 
 
 def _part_measures(validation_part: Any) -> Iterator[ReportedMeasure]:

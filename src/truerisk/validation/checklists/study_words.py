@@ -5,15 +5,19 @@ The sentences are in TOML files in this folder; study_words.toml says how they a
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Mapping
-from functools import cache
-from importlib.resources import files
 from string import Formatter
 from typing import Any
 
 from truerisk.core.formats import describe_row_counts, format_number, join_words
 from truerisk.intervals import as_form, names
+from truerisk.validation.checklists.paper_words import (
+    interval_words,
+    model_words,
+    read_toml,
+    score_words,
+    split_words,
+)
 from truerisk.validation.checklists.study_facts import (
     CURVE_NAME,
     PREDICTIONS_ONLY_STEPS,
@@ -36,12 +40,6 @@ TEST_ROW_RELATIONS = (
     "apart",
     "near",
 )  # relations of tested to training rows
-
-
-@cache
-def read_toml(name: str) -> dict[str, Any]:
-    """Read a TOML file of this folder, given by its name without the extension."""
-    return tomllib.loads((files(__package__) / f"{name}.toml").read_text("utf-8"))
 
 
 class Sentences:
@@ -97,7 +95,7 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         if measure.part == "calibration"
     }
     losses_with_intervals = [
-        name for name, has_intervals in results.by_level.items() if has_intervals
+        score_words(name) for name, has_intervals in results.by_level.items() if has_intervals
     ]
     events_verdict = None
     if events_per_column is not None:
@@ -108,10 +106,9 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
             if events_per_column < ENOUGH_EVENTS_PER_COLUMN
             else "yes"
         )
+    measures_by_interval = _measures_by_interval(results.measures)
     interval_cautions = (
-        []
-        if testing.has_finished_model
-        else describe_cautions({measure.interval for measure in results.measures})
+        [] if testing.has_finished_model else describe_cautions(measures_by_interval)
     )
     return {
         **vars(rows),
@@ -123,6 +120,9 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "numbers": not class_counts,
         "in_time": rows.n_lost is not None,
         "n_events": None if rows.event is None else class_counts.get(rows.event),
+        "participants_counted": describe_row_counts(
+            rows.n_rows, class_counts, None, noun="participants"
+        ),
         "rarest_share": f"{rarest_class_count / sum(class_counts.values()):.1%}"
         if class_counts
         else None,
@@ -138,6 +138,9 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "given": model.steps == PREDICTIONS_ONLY_STEPS,
         "learner": model.steps[-1],
         "chain": " → ".join(model.steps),
+        "model_words": model_words(model.steps, model.penalty),
+        "has_words": model_words(model.steps, model.penalty) != model.steps[-1],
+        "has_defaults": model.setting == "as given",
         "steps_listed": join_words(model.steps),
         "before": ", ".join(earlier_steps) or None,
         "before_listed": join_words(earlier_steps) if earlier_steps else None,
@@ -167,14 +170,16 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "of_samples": results.stability and results.stability.source == BOOTSTRAP_SOURCE_NOTE,
         "level": f"{100 * results.confidence_level:.15g}%",
         "values": "; ".join(map(_rating_sentence, results.measures)),
+        "interval_methods": interval_words(measures_by_interval) or None,
         "measured_by": list_measures_by_part(results.measures),
         "first_measure": next((measure.name for measure in results.measures), None),
         "cautions": " ".join(interval_cautions) or None,
         "calibrated": bool(calibration_intervals),
         "has_slope": SLOPE_NAME in calibration_intervals,
         "has_curve": CURVE_NAME in calibration_intervals,
-        "slope_has_interval": calibration_intervals.get(SLOPE_NAME),
-        "slope_by_folds": calibration_intervals.get(SLOPE_NAME) == "sandwich-pairs",
+        "has_net_benefit": any(
+            measure.name.startswith("net benefit") for measure in results.measures
+        ),
         "subgroups": ", ".join(results.subgroups) or None,
         "too_small": ", ".join(results.too_small) or None,
         "levels_have_intervals": losses_with_intervals,
@@ -193,17 +198,27 @@ def _verdict(n_rows: int, n_needed: int | None) -> str | None:
     return None if n_needed is None else "yes" if n_rows >= n_needed else "no"
 
 
-def describe_cautions(interval_names: Collection[str | None]) -> list[str]:
-    """Return a sentence for each unpublished assumption of the intervals with these names."""
-    names_by_caution: dict[str, list[str]] = {}
-    for name in names():
-        if {name, f"{name}-grouped"} & {*interval_names}:
-            names_by_caution.setdefault(as_form(name).caution, []).append(name)
+def describe_cautions(measures_by_interval: Mapping[str, Collection[str]]) -> list[str]:
+    """Return a sentence for each unpublished assumption of the intervals of these measures."""
+    measures_by_caution: dict[str, list[str]] = {}
+    for name, measures in measures_by_interval.items():
+        form_name = name.removesuffix("-grouped")
+        caution = as_form(form_name).caution if form_name in names() else ""
+        if caution:
+            measures_by_caution.setdefault(caution, []).extend(measures)
     return [
-        f"Intervals {join_words(form_names)} {caution}."
-        for caution, form_names in names_by_caution.items()
-        if caution
+        f"The intervals of {join_words(measures)} {caution}."
+        for caution, measures in measures_by_caution.items()
     ]
+
+
+def _measures_by_interval(measures: Collection[ReportedMeasure]) -> dict[str, list[str]]:
+    """Return the names of the measures by the name of their interval."""
+    grouped_measures: dict[str, list[str]] = {}
+    for measure in measures:
+        if measure.interval is not None:
+            grouped_measures.setdefault(measure.interval, []).append(measure.full_name)
+    return grouped_measures
 
 
 def describe_software(study_software: StudySoftware) -> str:
@@ -226,7 +241,7 @@ def describe_splits(method: str, *, is_tuned: bool = False) -> str:
     >>> describe_splits("pairs (5-fold)", is_tuned=True)
     'nested cross-validation on one set of folds (5-fold)'
     >>> describe_splits("5-fold"), describe_splits("forward-5")
-    ('5-fold cross-validation', 'forward-5')
+    ('5-fold cross-validation', '5 forward splits in time')
     """
     method_name, _, folds_text = method.partition(" (")
     if method_name == "pairs" and is_tuned:
@@ -236,24 +251,17 @@ def describe_splits(method: str, *, is_tuned: bool = False) -> str:
     # Nothing was tuned, so there are no inner splits to describe.
     if method_name in ("pairs", "nested"):
         method = folds_text.removesuffix(")").partition(", inner ")[0]
-    return f"{method} cross-validation" if method.endswith("-fold") else method
+    return split_words(method)
 
 
 def _rating_sentence(measure: ReportedMeasure) -> str:
     """Describe a measure with its value and interval; describe a curve by its name alone."""
-    *first_words, last_word = measure.name.split()
-    measure_name = (
-        " ".join([*first_words, measure.part, last_word])
-        if measure.part == "calibration"
-        else measure.name
-    )
-    interval_text = "no interval" if measure.interval is None else measure.interval
     if measure.value is None:
-        return f"{measure_name} as a figure ({interval_text})"
-    limits = measure.limits or ()
+        return f"{measure.full_name} as a figure{'' if measure.interval else ' (no interval)'}"
+    limits, interval_text = measure.limits or (), "no interval"
     if measure.limits is not None:
         low, high = (format_rounded(limit, measure.value, *limits) for limit in limits)
-        interval_text = f"{low} to {high}, {measure.interval}"
+        interval_text = f"{low} to {high}"
     value_text, corrected_text = format_rounded(measure.value, *limits), ""
     if measure.corrected is not None:
         corrected_text = (
@@ -261,11 +269,11 @@ def _rating_sentence(measure: ReportedMeasure) -> str:
         )
     if measure.of_final_model is None:
         return (
-            f"{measure_name} {value_text} "
+            f"{measure.full_name} {value_text} "
             f"({'; '.join(filter(None, (interval_text, corrected_text)))})"
         )
     final_value = format_rounded(measure.of_final_model, measure.value, *limits)
-    text = f"{measure_name} {value_text}, of the final model {final_value} ({interval_text})"
+    text = f"{measure.full_name} {value_text}, of the final model {final_value} ({interval_text})"
     return f"{text}, {corrected_text}" if corrected_text else text
 
 
