@@ -224,7 +224,10 @@ def development(confidence: float, as_json: bool, **options: Any) -> int:
 
 @click.command()
 @click.option(
-    "--outcome", type=click.Choice(["binary", "continuous"]), default="binary", show_default=True
+    "--outcome",
+    type=click.Choice(["binary", "continuous", "time-to-event"]),
+    default="binary",
+    show_default=True,
 )
 @click.option(
     "--linear-predictor",
@@ -248,6 +251,11 @@ def development(confidence: float, as_json: bool, **options: Any) -> int:
         "r2_width": "Of that of R².  [default: 0.1]",
         "mean_width": "Of that of the mean error, in the unit of the outcome.",
         "ratio": "To which the residual spread shall be known.  [default: 1.1]",
+        "rate": "Of a time to an event: events per person and unit of time.",
+        "horizon": "The time up to which the model tells risks.",
+        "follow_up": "How long people are followed on average.",
+        "concordance": "Harrell's C to expect.",
+        "concordance_width": "Of the interval of Harrell's C.  [default: 0.1]",
     }
 )
 @confidence_option()

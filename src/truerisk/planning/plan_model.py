@@ -31,7 +31,7 @@ OPTIONAL_QUANTITIES: QuantityNames = {
 }
 """Further options for each kind of outcome."""
 
-SHARE_QUANTITIES = ("prevalence", "auc", "r2")
+SHARE_QUANTITIES = ("prevalence", "auc", "r2", "concordance")
 # Prevalences and other shares must be at least this far from 0 and from 1.
 MIN_DISTANCE_FROM_0_AND_1 = 1e-12
 # Means, rates and times must not be above this value, nor below its reciprocal.
@@ -209,12 +209,7 @@ def plan_development(
         largest_r2 = model_size.largest_r2(model_size.binary_null_log_likelihood(events_per_row))
     elif outcome == "time-to-event":
         events_per_row = required_values["rate"] * required_values["follow_up"]
-        if events_per_row >= 1:
-            raise BadArgument(
-                f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are "
-                f"{events_per_row:g} "
-                "events per person, who has one at most: give both in the same unit of time."
-            )
+        check_events_per_person(required_values["rate"], required_values["follow_up"])
         largest_r2 = model_size.largest_r2(model_size.survival_null_log_likelihood(events_per_row))
     r2_by_source = _expected_r2(outcome, r2, nagelkerke, auc, required_values, largest_r2)
     expected_r2 = r2_by_source.pop("r2")
@@ -352,6 +347,16 @@ def check_anticipated_values(
             )
         elif name != "mean" and value < 0:
             raise BadArgument(f"{mention(name, value)}: use a number above 0.")
+
+
+def check_events_per_person(rate: float, follow_up: float) -> None:
+    """Raise unless people have less than one event on average."""
+    if rate * follow_up >= 1:
+        raise BadArgument(
+            f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are "
+            f"{rate * follow_up:g} events per person, who has one at most: give both in the same "
+            "unit of time."
+        )
 
 
 def check_sd_ratio(ratio: Any) -> None:

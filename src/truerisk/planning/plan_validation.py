@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from truerisk.core.arguments import check_level, check_number, is_number, mention
-from truerisk.core.errors import BadArgument, UnknownName
+from truerisk.core.errors import BadArgument, Refusal, UnknownName
 from truerisk.planning import model_size
 from truerisk.planning.plan_model import (
     RowsNeeded,
     SizeCriterion,
     check_anticipated_values,
+    check_events_per_person,
     check_is_share,
     check_sd_ratio,
 )
+from truerisk.planning.survival_size import TimesToEvent
 
 REQUIRED_QUANTITIES: Mapping[str, tuple[str, ...]] = {
     "binary": ("prevalence", "auc"),
     "continuous": ("r2", "sd", "mean_width"),
+    "time-to-event": ("rate", "horizon", "follow_up", "concordance"),
 }
 """Quantities that have to be anticipated for each kind of outcome."""
 
@@ -29,6 +32,7 @@ OPTIONAL_QUANTITIES: Mapping[str, tuple[str, ...]] = {
         *("oe_width", "auc_width", "benefit_width"),
     ),
     "continuous": ("r2_width", "ratio"),
+    "time-to-event": ("oe_width", "concordance_width"),
 }
 """Further options for each kind of outcome."""
 
@@ -38,12 +42,14 @@ LARGEST_WIDTHS = {
     "auc_width": 1,
     "benefit_width": 1,
     "r2_width": 1,
+    "concordance_width": 1,
 }
 """The largest interval widths that can be requested."""
 
 # The linear predictor implies a prevalence and an AUC of the model.
 # A note is added if an anticipated value differs from the implied one by more than this share.
 MAX_RELATIVE_DIFFERENCE = 0.05
+SMALLEST_SHARE = 1e-6  # of people with the event by the horizon, and of people still followed
 
 
 def plan_validation(
@@ -57,6 +63,10 @@ def plan_validation(
     specificity: float | None = None,
     r2: float | None = None,
     sd: float | None = None,
+    rate: float | None = None,
+    horizon: float | None = None,
+    follow_up: float | None = None,
+    concordance: float | None = None,
     slope_width: float = 0.2,
     oe_width: float | None = None,
     auc_width: float | None = None,
@@ -64,6 +74,7 @@ def plan_validation(
     r2_width: float | None = None,
     mean_width: float | None = None,
     ratio: float | None = None,
+    concordance_width: float | None = None,
     confidence_level: float = 0.95,
 ) -> RowsNeeded:
     """Compute how many rows it takes to validate a model in other people.
@@ -72,11 +83,13 @@ def plan_validation(
     most as wide as requested. For a binary outcome these are the ratio of observed and expected
     events, the calibration slope, the AUC and the net benefit (Riley et al., 2021); for a
     continuous outcome R², the mean error (calibration in the large), the calibration slope and the
-    residual standard deviation (Archer et al., 2021).
+    residual standard deviation (Archer et al., 2021); for a time to an event the ratio of observed
+    and expected events by the horizon, the slope of a Cox model and Harrell's C (as in Riley et
+    al., 2022, who simulate and whose slope is that of pseudo-observations at the horizon).
 
     Parameters
     ----------
-    outcome : {"binary", "continuous"}, default="binary"
+    outcome : {"binary", "continuous", "time-to-event"}, default="binary"
         The type of the outcome.
     prevalence : float, optional
         For a binary outcome: the share of people with the event.
@@ -97,6 +110,16 @@ def plan_validation(
         For a continuous outcome: the expected R².
     sd : float, optional
         For a continuous outcome: its standard deviation.
+    rate : float, optional
+        For a time to an event: the number of events per person and unit of time.
+    horizon : float, optional
+        For a time to an event: the time up to which the model predicts risks.
+    follow_up : float, optional
+        For a time to an event: the mean time for which people are followed. Hazards and censoring
+        are assumed to be constant in time.
+    concordance : float, optional
+        For a time to an event: the expected concordance, Harrell's C. The linear predictor is
+        assumed to be normal.
     slope_width : float, default=0.2
         The width of the interval of the calibration slope.
     oe_width : float, optional
@@ -112,6 +135,8 @@ def plan_validation(
     ratio : float, optional
         The largest acceptable factor between the residual standard deviation and the limits of its
         interval, 1.1 by default.
+    concordance_width : float, optional
+        The width of the interval of Harrell's C, .1 by default.
     confidence_level : float, default=0.95
         The nominal coverage of the intervals.
 
@@ -133,6 +158,9 @@ def plan_validation(
     Archer L et al. (2021). Minimum sample size for external validation of a clinical prediction
     model with a continuous outcome. Statistics in Medicine 40:133–146.
 
+    Riley RD et al. (2022). Minimum sample size for external validation of a clinical prediction
+    model with a time-to-event outcome. Statistics in Medicine 41:1280–1295.
+
     Examples
     --------
     >>> import truerisk as tr
@@ -140,6 +168,8 @@ def plan_validation(
     5614
     >>> tr.plan_validation("continuous", r2=0.5, sd=20, mean_width=10).n
     769
+    >>> tr.plan_validation("time-to-event", rate=0.1, horizon=5, follow_up=4, concordance=0.72).n
+    1598
     """
     binary_quantities: dict[str, Any] = {
         "prevalence": prevalence,
@@ -159,22 +189,34 @@ def plan_validation(
         "mean_width": mean_width,
         "ratio": ratio,
     }
-    check_anticipated_values(
-        outcome, binary_quantities | continuous_quantities, REQUIRED_QUANTITIES, OPTIONAL_QUANTITIES
-    )
+    survival_quantities: dict[str, Any] = {
+        "rate": rate,
+        "horizon": horizon,
+        "follow_up": follow_up,
+        "concordance": concordance,
+        "oe_width": oe_width,
+        "concordance_width": concordance_width,
+    }
+    all_quantities = binary_quantities | continuous_quantities | survival_quantities
+    check_anticipated_values(outcome, all_quantities, REQUIRED_QUANTITIES, OPTIONAL_QUANTITIES)
     check_level("confidence_level", confidence_level)
-    relevant_quantities = binary_quantities if outcome == "binary" else continuous_quantities
+    plan_by_outcome: dict[str, tuple[dict[str, Any], Callable[..., PlannedRows]]] = {
+        "binary": (binary_quantities, _rows_for_binary),
+        "continuous": (continuous_quantities, _rows_for_continuous),
+        "time-to-event": (survival_quantities, _rows_for_times),
+    }
+    relevant_quantities, compute_rows = plan_by_outcome[outcome]
     given_quantities = {"slope_width": slope_width} | {
         name: value for name, value in relevant_quantities.items() if value is not None
     }
     for name in (name for name in given_quantities if name in LARGEST_WIDTHS):
         requirement = f"use the width of an interval, above 0 and {LARGEST_WIDTHS[name]} at most"
         check_number(name, given_quantities[name], 1e-6, LARGEST_WIDTHS[name], requirement)
-    compute_rows = _rows_for_binary if outcome == "binary" else _rows_for_continuous
     n_rows_by_criterion, anticipated_values, notes = compute_rows(
         confidence_level, **given_quantities
     )
     n_rows = max(n_rows_by_criterion.values())
+    events_per_row = rate * follow_up if rate is not None and follow_up is not None else prevalence
     return RowsNeeded(
         purpose="validation",
         outcome=outcome,
@@ -182,7 +224,7 @@ def plan_validation(
         criteria=tuple(map(SizeCriterion, n_rows_by_criterion, n_rows_by_criterion.values())),
         assumed=anticipated_values,
         confidence_level=confidence_level,
-        events=None if prevalence is None else n_rows * prevalence,
+        events=None if events_per_row is None else n_rows * events_per_row,
         notes=tuple(notes),
     )
 
@@ -307,6 +349,52 @@ def _rows_for_continuous(
         rows_for_residuals
     )
     return rows_by_criterion, {"r2": float(r2), "sd": float(sd)}, []
+
+
+def _rows_for_times(
+    confidence_level: float,
+    *,
+    rate: float,
+    horizon: float,
+    follow_up: float,
+    concordance: float,
+    slope_width: float,
+    oe_width: float = model_size.DEFAULT_WIDTH,
+    concordance_width: float = model_size.AUC_AND_R2_WIDTH,
+) -> PlannedRows:
+    if concordance <= 0.5:
+        raise BadArgument(f"{mention('concordance', concordance)}: a model is better than .5.")
+    check_events_per_person(rate, follow_up)
+    times = TimesToEvent.from_concordance(concordance, rate, follow_up)
+    risk, followed = times.risk_by(horizon), math.exp(-times.censoring * horizon)
+    if not (followed * (1 - risk) > SMALLEST_SHARE and risk > SMALLEST_SHARE):
+        raise Refusal(
+            f"by {mention('horizon', horizon)}, nobody has had the event or nobody is still "
+            "followed: foresee a horizon nearer to the mean follow-up."
+        )
+    z = model_size.normal_quantile(confidence_level)
+    rows_for = model_size.rows_for_std_error
+    rows_by_criterion = {
+        f"observed over expected events by {horizon:.15g}: an interval no wider than "
+        f"{oe_width:.15g}": rows_for(
+            times.log_ratio_std_error(horizon), math.asinh(oe_width / 2) / z
+        ),
+        f"slope of a Cox model: no wider than {slope_width:.15g}": rows_for(
+            times.slope_std_error(), slope_width / (2 * z)
+        ),
+        f"Harrell's C: no wider than {concordance_width:.15g}": rows_for(
+            times.concordance_std_error(), concordance_width / (2 * z)
+        ),
+    }
+    anticipated_values = {
+        "rate": float(rate),
+        "horizon": float(horizon),
+        "follow_up": float(follow_up),
+        "concordance": float(concordance),
+        "risk by the horizon": risk,
+        "standard deviation of the linear predictor": times.sd,
+    }
+    return rows_by_criterion, anticipated_values, []
 
 
 def _mean_and_sd(linear_predictor: Any) -> tuple[float, float]:
