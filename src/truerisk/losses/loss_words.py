@@ -135,15 +135,18 @@ def _loss_by_function(loss: Any, data: Data, positive: Any) -> Loss:
 HORIZON_LOSS_NAMES = ("brier-at", "auc-at")
 """Names of losses of survival outcomes at one horizon, without the horizon."""
 
+TIMED_LOSS_NAMES = (*HORIZON_LOSS_NAMES, "uno")
+"""Names of losses of survival outcomes that a time may follow, as in ``uno-5``."""
+
 
 def loss_at_horizon(name: str) -> Loss | None:
-    """Return the loss of a name that contains its horizon, ``brier-at-5``; None for other names.
+    """Return the loss of a name that contains a time, ``brier-at-5``; None for other names.
 
     >>> loss_at_horizon("brier-at-2.5").horizons, loss_at_horizon("brier-at")
     ((2.5,), None)
     """
     loss_name, _, horizon_text = name.rpartition("-")
-    if loss_name not in HORIZON_LOSS_NAMES:
+    if loss_name not in TIMED_LOSS_NAMES:
         return None
     loss_class = registry.load(loss_name)
     try:
@@ -210,7 +213,7 @@ NAMES_SHARED_WITH_SKLEARN = ("f1", "precision", "recall", "r2")
 
 def _is_unknown_to_sklearn(name: str) -> bool:
     """Return True for a name of this package that scikit-learn does not know."""
-    if name.rpartition("-")[0] in HORIZON_LOSS_NAMES or f"{name}-".startswith(CLIPPED_LOG_PREFIX):
+    if name.rpartition("-")[0] in TIMED_LOSS_NAMES or f"{name}-".startswith(CLIPPED_LOG_PREFIX):
         return True
     return name in registry and name not in NAMES_SHARED_WITH_SKLEARN
 

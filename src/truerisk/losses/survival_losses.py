@@ -103,7 +103,8 @@ class Concordance(Loss):
         The factor is (n − 1)²/((n − 2)(n − 3)) for n rows. The degrees of freedom of Student's t
         are the number of events minus 1.
         """
-        n, events = max(len(rows), 4), max(float(data.y[rows, 0].sum()), 2.0)
+        n_events = data.y[rows, 0] @ (self._pair_weights(data, rows) > 0)
+        n, events = max(len(rows), 4), max(float(n_events), 2.0)
         return (n - 1) ** 2 / ((n - 2) * (n - 3)), events - 1
 
     def _weigh_pairs(
@@ -147,18 +148,31 @@ class Uno(Concordance):
     """1 − Uno's C, in which each pair has weight 1/G²; G is the probability of no censoring.
 
     G is evaluated at the earlier event. Unlike Harrell's C it does not depend on the distribution
-    of the censoring times before τ, the last time at which a row is followed. It concerns the pairs
-    whose first event is before τ, so that it does depend on τ itself, that is, on the length of
-    follow-up.
+    of the censoring times before τ. It concerns the pairs whose first event is before τ, so that it
+    does depend on τ itself: the time `until`, by default the last time at which a row is followed.
     """
 
     name = "uno"
+
+    def __init__(self, until: float | None = None) -> None:
+        if until is not None:
+            check_number("until", until, *TIME_LIMITS_AND_HINT)
+            self.name = f"uno-{until:.12g}"
+        self.until = until
+
+    @override
+    def events(self, data: Data) -> Events | None:
+        if self.until is None:
+            return super().events(data)
+        n_events = int(((data.y[:, 0] == 1) & (data.y[:, 1] < self.until)).sum())
+        return Events(n_events, f"events before {self.until:g}")
 
     def _pair_weights(self, data: Data, rows: np.ndarray) -> np.ndarray:
         follow_up_probability = uncensored_probability(
             data.y, data.sample_weight, data.y[rows, 1], past=False
         )
-        return np.asarray(follow_up_probability**-2.0)
+        pair_weights = np.asarray(follow_up_probability**-2.0)
+        return pair_weights if self.until is None else pair_weights * (data.y[rows, 1] < self.until)
 
 
 class IntegratedBrier(RowLoss):

@@ -340,6 +340,7 @@ def _is_same_score(
         requested_loss is None
         or type(requested_loss) is not type(loss)
         or requested_loss.horizons != loss.horizons
+        or getattr(requested_loss, "until", None) != getattr(loss, "until", None)
     ):
         return False
     is_same_score = requested_loss.usual_average == loss.usual_average
