@@ -105,6 +105,8 @@ def test_validate_at_a_horizon_is_that_of_weighted_classes():
     follow_up = {"concordance", "uno", "cox-slope"}
     assert found.measures.keys() - plain.measures.keys() == follow_up
     for word, one in plain.measures.items():
+        if word == "oe":  # The rows that were censored before have their risks counted, too.
+            continue
         assert found.measure(word).honest == pytest.approx(one.honest), word
         if word != "brier":
             assert found.measure(word).interval == one.interval, word

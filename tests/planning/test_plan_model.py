@@ -9,14 +9,19 @@ from scipy.stats import norm
 
 import truerisk as tr
 from truerisk.exceptions import UnknownName
-from truerisk.extend import BadArgument, Refusal
+from truerisk.extend import BadArgument, Data, Refusal
+from truerisk.losses.survival_losses import Concordance
 from truerisk.planning.model_size import LinearPredictor
+from truerisk.planning.survival_size import TimesToEvent
+from truerisk.validation.follow_up import CoxFit
+from truerisk.validation.observed_expected import event_share_by
 
 BINARY = {"parameters": 24, "prevalence": 0.174}
 LINE = {"outcome": "continuous", "parameters": 2, "r2": 0.1, "mean": 1, "sd": 1}
 TIMED = {"outcome": "time-to-event", "parameters": 10, "rate": 0.2, "horizon": 5, "follow_up": 3}
 CLASSES = {"prevalence": 0.2, "auc": 0.7, "threshold": 0.2}
 NUMBERS = {"outcome": "continuous", "r2": 0.5, "sd": 20, "mean_width": 10}
+TIMES = {"outcome": "time-to-event", "rate": 0.1, "horizon": 5, "follow_up": 4, "concordance": 0.7}
 EXAMPLE_WITHOUT_FIGURE = tr.plan_validation(**CLASSES)
 
 
@@ -142,6 +147,37 @@ def test_plan_validation_of_numbers_gives_intervals_as_wide_as_asked():
     assert drawn == pytest.approx(asked, rel=0.05)
 
 
+def test_plan_validation_of_times_foresees_the_spread_of_simulated_validations():
+    """Greenwood's O/E, the slope of a Cox model and Harrell's C, in 300 tables of 300 rows."""
+    times, n, rng = TimesToEvent.from_concordance(0.72, 0.1, 4.0), 300, np.random.default_rng(0)
+    baseline = np.median(times.hazards)
+    found = []
+    for _ in range(300):
+        predictor = rng.normal(0, times.sd, n)
+        event = rng.exponential(np.exp(-predictor) / baseline)
+        lost = rng.exponential(1 / times.censoring, n)
+        y = np.column_stack([event <= lost, np.minimum(event, lost)]).astype(float)
+        pairs = np.rec.fromarrays([y[:, 0] == 1, y[:, 1]], names="event,time")
+        data = Data.check(predictor[:, None], pairs, task="survival")
+        loss = Concordance().of_set(data, np.arange(n), predictor[None], None)[0]
+        slope = CoxFit.fit(y, predictor, np.ones(n)).coef[0]
+        found.append((math.log(event_share_by(y, None, 5.0)[0]), slope, 1 - loss, *y.mean(axis=0)))
+    std_errors = (
+        times.log_ratio_std_error(5),
+        times.slope_std_error(),
+        times.concordance_std_error(),
+    )
+    means, spread = np.mean(found, axis=0), np.std(found, axis=0) * math.sqrt(n)
+    assert spread[:3] == pytest.approx(std_errors, rel=0.12)
+    expected = [math.log(times.risk_by(5)), 1, 0.72, 0.4, 4]
+    assert means == pytest.approx(expected, rel=0.02)
+    # With widths w, n rows have intervals of these widths at the quantile z.
+    plan, z = tr.plan_validation(**TIMES | {"concordance": 0.72}), norm.ppf(0.975)
+    wanted = np.array([math.asinh(0.1), 0.1, 0.05]) / z
+    assert rows(plan) == [math.ceil(each) for each in (np.array(std_errors) / wanted) ** 2]
+    assert plan.events == pytest.approx(plan.n * 0.4)
+
+
 @pytest.mark.parametrize(("auc", "prevalence"), [(0.6, 0.5), (0.75, 0.1), (0.95, 0.01)])
 def test_linear_predictor_has_its_auc_and_its_prevalence(auc, prevalence):
     """And the rates of a threshold, by drawing; it is calibrated."""
@@ -246,6 +282,11 @@ VALIDATE = [
     ({**EVENTS, "slope_width": 0}, BadArgument, "slope_width=0: use the width .* 100 at most"),
     ({**EVENTS, "prevalence": 1e-12}, Refusal, "an event that is less rare"),
     ({**EVENTS, "linear_predictor": (99, 0.001)}, Refusal, "the same, or sure, of everybody"),
+    ({**TIMES, "concordance": 0.5}, BadArgument, "concordance=0.5: a model is better than"),
+    ({**TIMES, "concordance": 0.99}, Refusal, "no normal linear predictor has a concordance"),
+    ({**TIMES, "rate": 0.25}, BadArgument, "1 events per person, who has one at most"),
+    ({**TIMES, "horizon": 500}, Refusal, "nobody has had the event or nobody is still followed"),
+    ({**TIMES, "auc": 0.7}, UnknownName, "auc= is foreseen of a binary outcome"),
 ]
 
 

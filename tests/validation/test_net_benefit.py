@@ -24,7 +24,9 @@ EVERYBODY = [0.429825, 0.398148, 0.322917, 0.226190, -0.083333, -0.805556]
 
 def test_net_benefits_are_dcurves():
     assert net_benefits(ROWS, T)[0] == pytest.approx(MODEL, abs=6e-7)
-    assert net_benefits(ROWS, T, everybody=True)[0] == pytest.approx(EVERYBODY, abs=6e-7)
+    assert net_benefits(ROWS, T, "treat all")[0] == pytest.approx(EVERYBODY, abs=6e-7)
+    differences = net_benefits(ROWS, T, "over all")[0]
+    assert differences == pytest.approx(np.subtract(MODEL, EVERYBODY), abs=2e-6)
 
 
 @settings(max_examples=30, deadline=None)
@@ -138,7 +140,7 @@ def test_gain_interval_surrounds_the_difference(seed):
     p, weights = rng.random(60), rng.integers(1, 4, 60)
     rows = Outcomes.from_predictions(rng.random(60) < p, p, weights, rng.integers(0, 25, 60))
     low, high = gain_interval(rows, T99, 0.95)
-    gain = net_benefits(rows, T99)[0] - np.maximum(net_benefits(rows, T99, everybody=True)[0], 0)
+    gain = net_benefits(rows, T99)[0] - np.maximum(net_benefits(rows, T99, "treat all")[0], 0)
     assert (low <= gain + 1e-12).all()
     assert (gain <= high + 1e-12).all()
 

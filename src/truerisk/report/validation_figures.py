@@ -53,7 +53,7 @@ def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Fi
         caption=f"Event: {event}. {description}",
         table=FigureTable.from_rows(("false positive rate", "true positive rate"), rows),
         keys=(
-            LegendKey("s0", "held-out rows", "line"),
+            LegendKey("s0", f"held-out rows: {area_text.strip()}".rstrip(" .:"), "line"),
             LegendKey("baseline", "ranking at random", "line"),
         ),
     )
@@ -276,6 +276,10 @@ def draw_net_benefit(benefit: NetBenefit) -> Figure:
         LegendKey("baseline", "treat nobody", "line"),
     ]
     table_columns.append(("treat all", benefit.treat_all))
+    if benefit.over_all is not None:
+        table_columns.append(("over all", benefit.over_all))
+    if benefit.over_all_low is not None and benefit.over_all_high is not None:
+        table_columns += [("low", benefit.over_all_low), ("high", benefit.over_all_high)]
     if benefit.apparent is not None:
         table_columns.append(("apparent", benefit.apparent))
     if benefit.corrected is not None:

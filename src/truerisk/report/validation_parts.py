@@ -150,6 +150,10 @@ def _review_sections(validation: Validation) -> Iterator[PagePart]:
             "subgroups",
             "Whether the model does equally well in every subgroup.",
             forest_plots[:1],
+            tuple(
+                (FigureTable.from_rows(block.head, block.rows), LEVEL_CALIBRATION_CAPTION)
+                for block in subgroups.calibration_blocks
+            ),
             sentences=tuple(escape_and_truncate(note, 1000) for note in subgroups.all_notes),
             collapsed_figures=forest_plots[1:],
         )
@@ -218,6 +222,9 @@ MEASURES_CAPTION = (
 )
 
 
+LEVEL_CALIBRATION_CAPTION = (
+    "calibration of the rows of each level; the intervals hold one at a time"
+)
 UPDATING_CAPTION = (
     "coefficients fitted to all rows; the losses, and the change against the model as it is, by "
     "cross-validation"

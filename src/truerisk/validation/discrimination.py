@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -105,8 +106,9 @@ class NetBenefit(Record):
     on the training rows of the final model (None for a finished model), and `corrected` is
     `apparent` minus its optimism. `gain_low` and `gain_high` are simultaneous intervals, over all
     thresholds, of the paired difference between the model and the better one of treating everybody
-    and nobody. If some folds chose other settings than the final model, all intervals are around
-    `of_final_model`.
+    and nobody. `over_all` is the paired difference from treating everybody, with Wald's pointwise
+    limits; the difference from treating nobody is the net benefit itself. If some folds chose other
+    settings than the final model, all intervals are around `of_final_model`.
     """
 
     event: str
@@ -123,6 +125,9 @@ class NetBenefit(Record):
     notes: tuple[str, ...] = ()
     gain_low: PointArray | None = field(default=None, repr=False)
     gain_high: PointArray | None = field(default=None, repr=False)
+    over_all: PointArray | None = field(default=None, repr=False)
+    over_all_low: PointArray | None = field(default=None, repr=False)
+    over_all_high: PointArray | None = field(default=None, repr=False)
 
     @classmethod
     def from_outcomes(
@@ -148,7 +153,8 @@ class NetBenefit(Record):
         honest_benefit, _ = net_benefits(outcomes, thresholds)
         interval_outcomes = outcomes if of_setting is None else of_setting
         interval_center, std_error = net_benefits(interval_outcomes, thresholds)
-        treat_all, treat_all_error = net_benefits(outcomes, thresholds, everybody=True)
+        treat_all, treat_all_error = net_benefits(outcomes, thresholds, "treat all")
+        over_all, over_all_error = net_benefits(interval_outcomes, thresholds, "over all")
         gain_low, gain_high = None, None
         if is_certain:
             gain_low, gain_high = gain_interval(interval_outcomes, thresholds, confidence_level)
@@ -167,6 +173,9 @@ class NetBenefit(Record):
             notes=notes,
             gain_low=gain_low,
             gain_high=gain_high,
+            over_all=over_all,
+            over_all_low=over_all - quantile * over_all_error if is_certain else None,
+            over_all_high=over_all + quantile * over_all_error if is_certain else None,
         )
 
     @property
@@ -182,15 +191,19 @@ class NetBenefit(Record):
         return None if np.allclose(center, self.honest, rtol=0, atol=1e-9) else center
 
     def __str__(self) -> str:
-        columns = {
-            "apparent": self.apparent, "honest": self.honest, "final model": self.of_final_model,
-            "low": self.low, "high": self.high, "corrected": self.corrected,
-            "treat all": self.treat_all,
-        }  # fmt: skip
+        over_all_limits = (
+            ("over all", self.over_all), ("low", self.over_all_low), ("high", self.over_all_high),
+        )  # fmt: skip
+        columns = [
+            ("apparent", self.apparent), ("honest", self.honest),
+            ("final model", self.of_final_model), ("low", self.low), ("high", self.high),
+            ("corrected", self.corrected), ("treat all", self.treat_all),
+            *([] if self.over_all is None else over_all_limits),
+        ]  # fmt: skip
         if self.apparent is None:
-            del columns["apparent"], columns["corrected"]
+            columns = [each for each in columns if each[0] not in ("apparent", "corrected")]
         if self.of_final_model is None:
-            del columns["final model"]
+            columns = [each for each in columns if each[0] != "final model"]
         shows_all = len(self.thresholds) <= MAX_PRINTED_THRESHOLDS
         is_printed = (
             np.abs(np.subtract.outer(self.thresholds, PRINTED_THRESHOLDS)).min(axis=1) < 1e-9
@@ -200,12 +213,13 @@ class NetBenefit(Record):
                 f"{self.thresholds[index]:g}",
                 *(
                     formats.format_number(None if values is None else float(values[index]))
-                    for values in columns.values()
+                    for _, values in columns
                 ),
             ]
             for index in (range(len(self.thresholds)) if shows_all else np.flatnonzero(is_printed))
         ]
-        return f"{tables.text_table(['threshold', *columns], rows)}\n{self.sentence}"
+        header = ["threshold", *(name for name, _ in columns)]
+        return f"{tables.text_table(header, rows)}\n{self.sentence}"
 
     @override
     def blocks(self) -> list[tables.Block]:
@@ -301,9 +315,13 @@ class NetBenefit(Record):
 
 
 def net_benefits(
-    outcomes: Outcomes, thresholds: np.ndarray, *, everybody: bool = False
+    outcomes: Outcomes,
+    thresholds: np.ndarray,
+    rule: Literal["model", "treat all", "over all"] = "model",
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the net benefit at each threshold and its standard error.
+    """Return the net benefit of a rule at each threshold and its standard error.
+
+    The rule "over all" stands for the net benefit of the model minus that of treating everybody.
 
     >>> rows = Outcomes.from_predictions(np.array([1, 0, 1, 0]), np.array([0.9, 0.6, 0.4, 0.1]))
     >>> net_benefits(rows, np.array([0.2, 0.5]))[0].tolist()
@@ -313,11 +331,12 @@ def net_benefits(
     benefits, std_errors = np.empty(len(thresholds)), np.empty(len(thresholds))
     for index, threshold in enumerate(thresholds):
         gain_if_treated = observed - (1 - observed) * threshold / (1 - threshold)
-        gains = (
-            gain_if_treated
-            if everybody
-            else np.where(outcomes.predictions >= threshold, gain_if_treated, 0.0)
-        )
+        is_treated = outcomes.predictions >= threshold
+        gains = {
+            "model": np.where(is_treated, gain_if_treated, 0.0),
+            "treat all": gain_if_treated,
+            "over all": np.where(is_treated, 0.0, -gain_if_treated),
+        }[rule]
         benefits[index] = outcomes.mean(gains)
         cluster_sums = sum_by_cluster(
             outcomes.weights * (gains - benefits[index]) / n, outcomes.clusters

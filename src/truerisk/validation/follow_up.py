@@ -27,10 +27,10 @@ def follow_up_measures(
     """
     measured = {name: held_out_score(run, name, None) for name in FOLLOW_UP_SCORES}
     measured = {name: score for name, score in measured.items() if score.honest is not None}
-    return {**measured, "cox-slope": _cox_slope(run, held_out, clip, is_certain=is_certain)}
+    return {**measured, "cox-slope": cox_slope(run, held_out, clip, is_certain=is_certain)}
 
 
-def _cox_slope(
+def cox_slope(
     run: HonestRun, held_out: HeldOut, clip: float | None, *, is_certain: bool
 ) -> Measured:
     """Regress the times on the linear predictor, which is log(−log(1 − p)) for probabilities p."""

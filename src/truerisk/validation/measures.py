@@ -33,6 +33,7 @@ MEASURES: Mapping[str, Measure] = {
     "uno": Measure("Uno's C", "discrimination"),
     "r2": Measure("R²", "discrimination"),
     "d": Measure("D", "discrimination"),
+    "oe": Measure("O/E", "calibration"),
     "intercept": Measure("intercept", "calibration"),
     "slope": Measure("slope", "calibration"),
     "in-the-large": Measure("in the large", "calibration"),
@@ -42,6 +43,7 @@ MEASURES: Mapping[str, Measure] = {
     "explained": Measure("R²", "calibration"),
     "squared": Measure("squared error", "calibration"),
     "brier": Measure("Brier", "calibration"),
+    "scaled-brier": Measure("scaled Brier", "calibration"),
     "ici": Measure("ICI", "calibration"),
     "e50": Measure("E50", "calibration"),
     "e90": Measure("E90", "calibration"),
@@ -57,7 +59,11 @@ _LINE_MEASURES, _CURVE_MEASURES = (
     ("intercept", "slope", "in-the-large"),
     ("ici", "e50", "e90", "emax"),
 )
-EVENT_MEASURES = (*RANK_MEASURES, "r2", "d", *_LINE_MEASURES, "u", "q", "brier", *_CURVE_MEASURES)
+_BRIER_MEASURES = ("brier", "scaled-brier")
+EVENT_MEASURES = (
+    *(*RANK_MEASURES, "r2", "d", *_LINE_MEASURES, "u", "q"),
+    *(*_BRIER_MEASURES, *_CURVE_MEASURES),
+)
 NUMERIC_MEASURES = ("explained", "squared", *_LINE_MEASURES, *_CURVE_MEASURES)
 
 TABLE_HEADER = [

@@ -46,7 +46,11 @@ class ProfileLayout:
         calibration_line, calibration_curve = fits or fit_line_and_curve(outcomes)
         squared_error = outcomes.mean((outcomes.predictions - outcomes.observed) ** 2)
         values_by_measure = {"brier": squared_error, "squared": squared_error}
-        values_by_measure |= _rank_measures(outcomes) if "auc" in self.measure_names else {}
+        if "auc" in self.measure_names:
+            values_by_measure |= {
+                **_rank_measures(outcomes),
+                **_scaled_brier(outcomes, squared_error),
+            }
         values_by_measure |= (
             {} if isinstance(calibration_line, str) else calibration_line.measures()
         )
@@ -85,6 +89,14 @@ class ProfileLayout:
     def extract_net_benefit(self, profile_numbers: np.ndarray) -> np.ndarray:
         """Extract the net benefits at the thresholds from arrays of numbers."""
         return profile_numbers[..., len(self.measure_names) + len(self.grid) :]
+
+
+def _scaled_brier(outcomes: Outcomes, brier: float) -> dict[str, float]:
+    """Return 1 − Brier score / Brier score of the share of events, if both classes occur."""
+    event_share = outcomes.mean(outcomes.observed)
+    if outcomes.has_one_class:
+        return {}
+    return {"scaled-brier": 1 - brier / (event_share * (1 - event_share))}
 
 
 def _rank_measures(outcomes: Outcomes) -> dict[str, float]:

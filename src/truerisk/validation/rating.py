@@ -45,6 +45,7 @@ from truerisk.validation.measures import (
     RANK_MEASURES,
     Measured,
 )
+from truerisk.validation.observed_expected import observed_to_expected
 from truerisk.validation.outcomes import Event, HeldOut, Outcomes, clip_probabilities
 from truerisk.validation.profile import FoldJackknife, Optimism, ProfileLayout
 from truerisk.validation.updating import ModelUpdates
@@ -323,6 +324,8 @@ class HeldOutMeasures:
         )
         measured_by_name = self._honest_measures()
         for label, measure in measured_by_name.items():
+            if label not in n_samples_by_measure:  # O/E is about held-out rows alone.
+                continue
             other_values: dict[str, Any] = {
                 name: _finite_or_none(version_values[label])
                 for name, version_values in values_by_version.items()
@@ -346,6 +349,17 @@ class HeldOutMeasures:
         }
         if self.has_only_ranks:
             return measured_by_name
+        if self.of_event is not None:
+            is_certain = self.run.has_finished_model and self.independent
+            ratio = observed_to_expected(
+                self.held_out,
+                self.honest,
+                self.run.problem.data,
+                self.of_event.horizon,
+                clip=self.options.clip,
+                confidence_level=self.level if is_certain else None,
+            )
+            measured_by_name = {"oe": ratio, **measured_by_name}
         if isinstance(self.line, str):
             for name in measured_by_name.keys() & set(LINE_MEASURES):
                 measured_by_name[name] = replace(measured_by_name[name], reason=self.line)

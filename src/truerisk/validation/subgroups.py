@@ -30,6 +30,7 @@ from truerisk.data.rows import (
 from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval, ResultOnScale
 from truerisk.results.records import Count, FiniteFloat, NonNegative, PerfectScore, Record, Share
+from truerisk.validation.measures import MEASURES, Measured
 
 # A level needs this many rows or groups, and of each class if a score needs two classes.
 MIN_LEVEL_ROWS = 10
@@ -95,12 +96,24 @@ class SubgroupRisks:
 
 
 @frozen
+class LevelCalibration:
+    """Calibration of the rows of one level: `measures` such as O/E and slope, by name.
+
+    The intervals hold one at a time. `reason` says why a measure is missing.
+    """
+
+    subgroup: Subgroup
+    measures: Mapping[str, Measured]
+    reason: str | None = None
+
+
+@frozen
 class Subgroups(Record):
     """Values of every loss in every level of the requested columns.
 
     For each loss, the intervals of all levels of all columns hold simultaneously with probability
     `confidence_level`; the interval of all rows is separate. ``subgroups["auc"]`` are the results
-    of one loss.
+    of one loss. `calibration` is that of each level.
     """
 
     schema: ClassVar[str] = "truerisk.subgroups/2"
@@ -108,6 +121,7 @@ class Subgroups(Record):
     risks: tuple[SubgroupRisks, ...]
     confidence_level: Share
     notes: tuple[str, ...] = ()
+    calibration: tuple[LevelCalibration, ...] = ()
 
     def __getitem__(self, loss: str) -> SubgroupRisks:
         return lookup(loss, {risks.scoring: risks for risks in self.risks})
@@ -175,8 +189,36 @@ class Subgroups(Record):
     @override
     def blocks(self) -> list[tables.Block]:
         return [
-            tables.Block(_table_title(risks), TABLE_HEADER, make_table_rows(risks))
-            for risks in self.risks
+            *(
+                tables.Block(_table_title(risks), TABLE_HEADER, make_table_rows(risks))
+                for risks in self.risks
+            ),
+            *self.calibration_blocks,
+        ]
+
+    @property
+    def calibration_blocks(self) -> list[tables.Block]:
+        """Table of the calibration of each level, if there is one."""
+        names = [
+            name
+            for name in CALIBRATION_MEASURES
+            if any(name in each.measures for each in self.calibration)
+        ]
+        if not names:
+            return []
+        titles = (cell for name in names for cell in (MEASURES[name].title, "interval"))
+        rows = [
+            [
+                each.subgroup.display_name,
+                str(each.subgroup.n_rows),
+                "–" if each.subgroup.n_events is None else str(each.subgroup.n_events),
+                *(cell for name in names for cell in _measure_cells(each.measures.get(name))),
+                each.reason or "",
+            ]
+            for each in self.calibration
+        ]
+        return [
+            tables.Block("calibration", ["subgroup", "rows", "events", *titles, "why not"], rows)
         ]
 
     @property
@@ -185,6 +227,15 @@ class Subgroups(Record):
         return tuple(
             dict.fromkeys((*self.notes, *(note for risks in self.risks for note in risks.notes)))
         )
+
+
+CALIBRATION_MEASURES = ("oe", "in-the-large", "slope", "cox-slope")
+
+
+def _measure_cells(measured: Measured | None) -> list[str]:
+    if measured is None:
+        return ["–", "–"]
+    return [formats.format_number(measured.honest), str(measured.interval or "–")]
 
 
 TABLE_HEADER = ["subgroup", "rows", "events", "value", "interval", "shrunken", "why not"]

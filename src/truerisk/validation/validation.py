@@ -30,6 +30,7 @@ from truerisk.validation.measures import MEASURES, Measured, MeasuredPart
 from truerisk.validation.outcomes import Event, HeldOut
 from truerisk.validation.rating import HeldOutMeasures, missing_measures_reason
 from truerisk.validation.stability import ModelStability, model_stability
+from truerisk.validation.subgroup_calibration import level_calibrations
 from truerisk.validation.subgroup_risks import subgroup_risks
 from truerisk.validation.subgroups import ColumnLevels, SubgroupRisks, Subgroups
 from truerisk.validation.updating import ModelUpdates
@@ -278,6 +279,10 @@ def count_validated_rows(held_out: HeldOut, event_code: int | None) -> Validated
     }
 
 
+UNO_NOTE = (
+    "Uno's C compares the pairs whose first event is before {:.12g}, the last time of these rows; "
+    "scoring='uno-T' ends at the time T."
+)
 FOLLOW_UP_CLASSES = ("no event", "event")  # Classes of a survival outcome without a horizon.
 NO_OTHER_MODELS_REASON = (
     "nothing was fitted, so that there are no other models to hold this one against."
@@ -319,11 +324,18 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
         parts_by_name |= add_follow_up_measures(
             parts_by_name, run, held_out, validation_options.clip
         )
+        if "uno" in getattr(parts_by_name.get("discrimination"), "measures", ()):
+            notes = [*notes, UNO_NOTE.format(run.problem.data.y[:, 1].max())]
     subgroups = (
         None
         if validation_options.columns is None
         else compute_subgroups(run, validation_options.columns, event)
     )
+    if subgroups is not None and validation_options.columns and "calibration" in parts_by_name:
+        calibration = level_calibrations(
+            run, held_out, event, validation_options.clip, validation_options.columns
+        )
+        subgroups = replace(subgroups, calibration=calibration)
     stability = None
     if run.has_finished_model:
         missing_reasons["stability"] = NO_OTHER_MODELS_REASON
