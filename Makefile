@@ -119,7 +119,7 @@ branches: .venv/.package ## cut off each branch of ARCHITECTURE.md's table in a 
 # and no page of a name that moved is left over.
 .PHONY: docs
 docs: .venv/.package ## build the documentation, warnings are errors
-	@rm -rf docs/api/generated
+	@rm -rf docs/api/generated docs/_build/html/api docs/_build/html/*.html
 	$(QUIET_BLAS) $(BIN)/sphinx-build -E -W --keep-going -q -b html docs docs/_build/html
 	@echo "docs/_build/html/index.html"
 
