@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from truerisk.assessment.assessment import Assessment
-from truerisk.assessment.door import load_from_assessment
 from truerisk.assessment.tuned_learner import TunedLearner
 from truerisk.core import formats
 from truerisk.core.errors import Refusal
 from truerisk.core.formats import escape_and_truncate, format_params, format_percent, signed_number
+from truerisk.results.counted_errors import zero_one_losses
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import further_scores
 
@@ -159,10 +159,10 @@ def _value_description(
 def _error_count_text(risk: RiskEstimate) -> str:
     """Format the errors of the tested rows: ', 20 of 150', or '' if rows are no equal trials."""
     try:
-        posterior = load_from_assessment("posterior").of_estimate(risk)
+        losses = zero_one_losses(risk)
     except Refusal:
         return ""
-    return f", {posterior.errors:.15g} of {posterior.n:.15g}"
+    return f", {losses.sum():.0f} of {len(losses)}"
 
 
 def _interval_text(risk: RiskEstimate, *, shows_reason: bool = True) -> str:

@@ -10,9 +10,10 @@ import numpy as np
 
 from truerisk.core import formats, tables
 from truerisk.core.arguments import as_array, check_level, is_number, mention, repr_on_one_line
-from truerisk.core.errors import BadArgument, BadData, Refusal
+from truerisk.core.errors import BadArgument, BadData
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
+from truerisk.results.counted_errors import zero_one_losses
 from truerisk.results.door import load_from_package
 from truerisk.results.interval import Interval
 from truerisk.results.records import DisplayedResult
@@ -116,7 +117,7 @@ class ErrorPosterior(DisplayedResult):
             raise BadArgument(
                 f"{mention('estimate', estimate)}: give what `estimate_risk` returned."
             )
-        losses = _zero_one_losses(estimate)
+        losses = zero_one_losses(estimate)
         return cls(float(losses.sum()), len(losses), prior, _describe_posterior(estimate))
 
     def __post_init__(self) -> None:
@@ -389,39 +390,6 @@ def _to_rates(raw_rates: Any) -> np.ndarray:
     if np.isnan(rates).any():
         raise BadArgument("e holds NaN: give an error rate, or several.")
     return rates
-
-
-def _zero_one_losses(estimate: RiskEstimate) -> np.ndarray:
-    """Return each row's zero-one loss; raise Refusal if the losses are not independent trials."""
-    losses, loss_value, refusal_reason = estimate.losses, estimate.loss_value, None
-    if losses is None:
-        refusal_reason = (
-            f"'{estimate.method}' with loss '{estimate.scoring}' has no losses of single rows."
-        )
-    elif estimate.target == "training":
-        refusal_reason = "the rows were trained on: their errors say nothing about new rows."
-    elif not np.isin(losses, (0, 1)).all():
-        refusal_reason = (
-            f"the losses of its rows are not all 0 or 1: use {mention('scoring', 'zero-one')} and "
-            "a method that tests every row once, such as 'holdout' or '10-fold'."
-        )
-    elif estimate.n_groups is not None:
-        refusal_reason = "rows of one group depend: their errors are not independent trials."
-    elif estimate.placed:
-        refusal_reason = (
-            "neighbouring rows depend on each other: their errors are not independent trials."
-        )
-    elif estimate.ordered:
-        refusal_reason = (
-            "its rows were tested in the order of time: their errors are no independent trials."
-        )
-    elif loss_value is None or not np.isclose(losses.mean(), loss_value, atol=1e-9):
-        refusal_reason = (
-            "the risk is not the share of wrong rows (weights, or a mean over unequal folds)."
-        )
-    if losses is None or refusal_reason is not None:
-        raise Refusal(f"this estimate has no posterior of an error: {refusal_reason}")
-    return losses
 
 
 def _describe_posterior(estimate: RiskEstimate) -> str:
