@@ -94,6 +94,7 @@ def test_lines_of_r_on_the_page_were_run(read):
     pd.testing.assert_frame_equal(written, read()[list(written)])
 
 
-def test_page_shows_the_rows_that_r_validated():
-    golden = DATA.parents[1] / "golden" / "clinical" / "sa_heart.csv"
-    assert (DOCS / "sa_heart.csv").read_bytes() == golden.read_bytes()
+@pytest.mark.parametrize("name", ["sa_heart.csv", "gbsg_predictions.csv"])
+def test_page_shows_the_rows_that_r_validated(name):
+    golden = DATA.parents[1] / "golden" / "clinical" / name
+    assert (DOCS / name).read_bytes() == golden.read_bytes()

@@ -4,9 +4,11 @@ import re
 
 import numpy as np
 import pytest
+from sklearn.compose import make_column_transformer
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils import all_estimators
 
 import truerisk as tr
@@ -84,6 +86,16 @@ def test_methods_text_has_every_requested_score_in_words():
     assert "values of C of 0.1 and 1 were compared by 5-fold cross-validation (log loss)" in text
     for word in ("rows", "beta-cv", "logit-cv", "log-cv", "neg_log", "roc_auc", "sandwich-"):
         assert word not in text
+
+
+def test_methods_text_looks_into_the_preparation_of_columns():
+    coded = make_column_transformer(
+        (make_pipeline(SimpleImputer(), StandardScaler()), [0]), (OneHotEncoder(), [1])
+    )
+    X, y = np.stack([np.arange(60), np.arange(60) % 3], axis=1), np.arange(60) % 2
+    found = tr.validate(make_pipeline(coded, LogisticRegression()), X, y, replicates=0)
+    said = "after imputation of missing values, standardisation of predictors and dummy coding of"
+    assert said in found.checklist.methods_text
 
 
 def test_words_of_models_are_classes_that_exist():

@@ -166,6 +166,20 @@ def describe_penalty(model: Any) -> str:
     return {None: "ridge", 0: "ridge", 1: "lasso"}.get(l1_ratio, "elastic-net")
 
 
+def preparation_class_names(model: Any) -> tuple[str, ...]:
+    """Return the class names of what prepares the data, also inside of a ColumnTransformer."""
+    steps = [step for _, step in model.steps[:-1]] if is_a(model, PIPELINE) else []
+    transformers = [
+        nested
+        for step in steps
+        if hasattr(step, "get_params")
+        for nested in model_with_nested_estimators(step)
+        if hasattr(nested, "transform")
+        and not is_a(nested, PIPELINE, "sklearn.compose:ColumnTransformer")
+    ]
+    return tuple(dict.fromkeys(step_class_names(nested)[0] for nested in transformers))
+
+
 IMPUTERS = (
     *("sklearn.impute:SimpleImputer", "sklearn.impute:KNNImputer"),
     "truerisk.models.multiple_imputation:MultipleImputation",

@@ -24,6 +24,7 @@ from truerisk.models.stated.model_parts import (
     is_rebalancing_calibrated,
     model_with_nested_estimators,
     package_versions,
+    preparation_class_names,
     step_class_names,
 )
 from truerisk.models.stated.selected_features import n_features_before_learner
@@ -139,6 +140,7 @@ class StudyModel:
     `fitted_parts` are not fitted in any split. `n_features` is the largest number of features after
     the steps, None for a finished model. `coefficients` are those of a linear final model, and
     `unscaled` says that they are in the units of the columns although a step scales these.
+    `prepared_by` names the classes that prepare the columns, in the steps or inside of them,
     `penalty` is the kind of penalty of a logistic or Cox regression, and `grid` lists the compared
     values of the hyperparameters.
     """
@@ -147,6 +149,7 @@ class StudyModel:
     setting: str
     response: Response
     n_settings: int = 1
+    prepared_by: tuple[str, ...] = ()
     penalty: str = ""
     grid: str = ""
     tunes_inside: bool = False
@@ -390,6 +393,7 @@ def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> St
         setting=formats.format_params(family.candidates[run.best_candidate]),
         response=next(response for response in RESPONSES_BY_INFORMATION if response in run.answers),
         n_settings=len(family),
+        prepared_by=() if has_predictions_only else preparation_class_names(model),
         penalty="" if has_predictions_only else describe_penalty(model),
         grid=_describe_grid(family.candidates),
         tunes_inside=not run.has_finished_model and tunes_inside(family),
@@ -482,8 +486,19 @@ def _collect_results(
     )
 
 
-RANK_MEASURES = {"auc": "AUC", "average-precision": "average precision"}
-ERROR_MEASURES = {"brier": "Brier score", "squared": "squared error"}
+RANK_MEASURES = {
+    "auc": "AUC",
+    "average-precision": "average precision",
+    "concordance": "Harrell's C",
+    "uno": "Uno's C",
+}
+ERROR_MEASURES = {
+    "oe": "ratio of observed to expected events (O/E)",
+    "cox-slope": "slope of a Cox regression on the linear predictor",
+    "brier": "Brier score",
+    "scaled-brier": "scaled Brier score",
+    "squared": "squared error",
+}
 LINE_MEASURES = {"slope": SLOPE_NAME, "in-the-large": "in-the-large"}
 POINTWISE = "pointwise"
 

@@ -86,6 +86,9 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
     """Return all facts that a sentence can mention or depend on, by name; None if unknown."""
     rows, model, testing, results = facts.rows, facts.model, facts.testing, facts.results
     class_counts, earlier_steps = rows.class_counts, model.steps[:-1]
+    words_of_model = model_words(
+        (*(model.prepared_by or earlier_steps), model.steps[-1]), model.penalty
+    )
     rarest_class_count = min(class_counts.values(), default=rows.n_rows)
     events_per_column = rarest_class_count / rows.n_columns if rows.n_columns else None
     n_tested = rows.n_rows if testing.n_tested is None else testing.n_tested
@@ -138,8 +141,8 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "given": model.steps == PREDICTIONS_ONLY_STEPS,
         "learner": model.steps[-1],
         "chain": " → ".join(model.steps),
-        "model_words": model_words(model.steps, model.penalty),
-        "has_words": model_words(model.steps, model.penalty) != model.steps[-1],
+        "model_words": words_of_model,
+        "has_words": words_of_model != model.steps[-1],
         "has_defaults": model.setting == "as given",
         "steps_listed": join_words(model.steps),
         "before": ", ".join(earlier_steps) or None,
