@@ -142,7 +142,9 @@ class Cluster(WorkerPool):
         """
         if is_a(error, "distributed:KilledWorker"):
             return int(getattr(error, "allowed_failures", 0)) + 1
-        return int(isinstance(error, CancelledError) and self._client.status == "running")
+        if isinstance(error, _LostConnection) or not isinstance(error, CancelledError):
+            return 0
+        return int(self._client.status == "running")
 
     @override
     def was_not_submitted(self, error: BaseException) -> bool:
@@ -197,6 +199,13 @@ class Cluster(WorkerPool):
             self._log.setLevel(self._log_level)
 
 
+class _LostConnection(CancelledError):
+    """Loss of the connection to the scheduler while a result was read.
+
+    No worker has died and the batch has not failed: it has to run again.
+    """
+
+
 async def _forward_result(dask_future: Any, future: Future[Any]) -> None:
     """Pass the result of a batch to its future, on the event loop of the Dask client.
 
@@ -206,7 +215,8 @@ async def _forward_result(dask_future: Any, future: Future[Any]) -> None:
         try:
             future.set_result(await dask_future)
         except BaseException as error:  # noqa: BLE001  The code that waits for the batch handles it.
-            future.set_exception(error)
+            is_lost = is_a(error, "distributed.comm.core:CommClosedError")
+            future.set_exception(_LostConnection(str(error)) if is_lost else error)
 
 
 def _run_sent(shared: SharedCall, *tables_and_batch: Any) -> Any:
