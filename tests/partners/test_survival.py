@@ -1,8 +1,11 @@
 """scikit-survival: its learners as they are, its scores as the losses here say them."""
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -72,3 +75,20 @@ def test_cox_of_many_columns_is_refused_before_its_first_fit(monkeypatch):
     wide = np.broadcast_to(np.arange(float(len(Y)))[:, None], (len(Y), 20_000))
     with pytest.raises(Refusal, match="makes a matrix of 20,000 columns by 20,000 columns"):
         tr.estimate_risk(CoxPHSurvivalAnalysis(), wide, Y, cv="2-fold", checks=False)
+
+
+@pytest.mark.parametrize("steps", [(), (StandardScaler(),)], ids=["alone", "scaled"])
+def test_item_22_states_the_cox_model_of_r(steps):
+    """Coefficients and baseline cumulative hazard of a coxph with Breslow's ties, of `gbsg`."""
+    folder = Path(__file__).parents[1] / "golden" / "clinical"
+    expected = json.loads((folder / "gbsg.json").read_text())
+    wanted = expected["models"]["breslow"]
+    rows = pd.read_csv(folder / "gbsg.csv")
+    y = np.rec.fromarrays([rows["event"] == 1, rows["time"].astype(float)], names="event,time")
+    X, developed = rows[list(wanted["coef"])], rows["part"] == "development"
+    model = make_pipeline(*steps, CoxPHSurvivalAnalysis()).fit(X[developed], y[developed])
+    found = tr.validate(model, X[~developed], y[~developed], prefit=True, horizon=1825)
+    told = str(found.checklist)
+    hazard = wanted["baseline_hazard_at_horizon"]
+    assert f"baseline cumulative hazard at 1825: {hazard:.6g}; " in told
+    assert all(f"; {name}: {value:.6g}" in told for name, value in wanted["coef"].items())

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 
 import truerisk as tr
 
@@ -103,3 +104,58 @@ def test_validation_of_a_glm_has_the_numbers_of_rms_and_proc():
         of_level = expected["by_famhist"][level.subgroup.level]
         check_lines(level.measures, of_level)
         check_ratio(level.measures["oe"], of_level["observed_to_expected"])
+
+
+class Cox(BaseEstimator):
+    """R's coefficients of a coxph, and the baseline hazard of its rows, with Efron's ties."""
+
+    def __init__(self, coef, rows):
+        self.coef, self.rows = coef, rows
+        self.coef_ = np.array(list(coef.values()))
+
+    def __sklearn_is_fitted__(self):
+        return True
+
+    def fit(self, X, y):
+        raise AssertionError
+
+    def predict(self, X):
+        return X[list(self.coef)].to_numpy() @ self.coef_
+
+    def cum_baseline_hazard_(self, times):
+        time, event = self.rows[["time", "event"]].to_numpy().T
+        scores, hazard = np.exp(self.predict(self.rows)), np.zeros(np.shape(times))
+        for t in np.unique(time[event == 1]):
+            dead = (time == t) & (event == 1)
+            shares = np.arange(dead.sum()) / dead.sum()
+            step = (1 / (scores[time >= t].sum() - shares * scores[dead].sum())).sum()
+            hazard = hazard + step * (t <= np.asarray(times))
+        return hazard
+
+    def predict_survival_function(self, X):
+        scores = np.exp(self.predict(X))
+        return [lambda t, e=e: np.exp(-self.cum_baseline_hazard_(t) * e) for e in scores]
+
+
+@pytest.mark.parametrize("name", ["gbsg", "lung"])
+def test_validation_of_a_finished_cox_model_needs_no_fit_for_scores_over_time(name):
+    """Uno's C and the integrated Brier score; item 22 states coefficients and baseline hazard."""
+    expected, rows = (
+        R[name],
+        pd.read_csv(FOLDER / f"{name}.csv").rename(columns={"ph.ecog": "ph_ecog"}),
+    )
+    developed = rows["part"] == "development"
+    model = Cox(expected["models"]["efron"]["coef"], rows[developed])
+    others, horizon = rows[~developed], expected["horizon"]
+    y = np.rec.fromarrays([others["event"] == 1, others["time"]], names="event,time")
+    X = others[list(model.coef)]
+    scores = ["uno", "integrated-brier"]
+    found = tr.validate(model, X, y, prefit=True, horizon=horizon, scoring=scores)
+    met(found.risk.value, expected["uno"][0]["value"])
+    integrated = found.risk.scores["integrated-brier"].value
+    met(integrated, expected["integrated_brier"]["trapezoid_50"])
+    hazard = expected["models"]["efron"]["baseline_hazard_at_horizon"]
+    met(model.cum_baseline_hazard_(horizon), hazard)
+    told = str(found.checklist)
+    assert f"Coefficients of Cox: baseline cumulative hazard at {horizon}: {hazard:.6g}; " in told
+    assert all(f"; {word}: {value:.6g}" in told for word, value in model.coef.items())

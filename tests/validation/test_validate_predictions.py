@@ -1,8 +1,12 @@
 """`validate_predictions`: predictions of any program, validated as those of a finished model."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -156,3 +160,30 @@ def test_cox_slope_gives_its_reason_if_there_is_none(predictions, options, said)
     slope = tr.validate_predictions(PAIRS, predictions, **options).measure("cox-slope")
     assert (slope.honest is None) == (said is not None)
     assert said is None or said in slope.reason
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from(["event", "risk", "linear"]))
+def test_validate_predictions_of_hostile_rows_is_finite_or_gives_a_reason(seed, kind):
+    """Ties, zeros and ones, one event, few groups and empty levels end in no number by chance."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 50))
+    p, event = rng.random(n).round(int(rng.integers(1, 3))), rng.random(n) < rng.random()
+    rows = {"groups": rng.integers(0, 6, n), "subgroups": {"of": rng.integers(0, 2, n)}}
+    y = event if kind == "event" else np.column_stack([event, rng.integers(1, 5, n)])
+    horizon = {"horizon": 3} if kind == "risk" else {}
+    refusal = None
+    try:
+        found = tr.validate_predictions(y, p, **rows, **horizon)
+    except TrueRiskError as error:
+        refusal = str(error)
+    if refusal is not None:
+        known = "one class|one level|event came in no row|no row was followed"
+        assert re.search(known, refusal)
+        return
+    levels = found.subgroups.calibration if found.subgroups else ()
+    for measures in (found.measures, *(level.measures for level in levels)):
+        for word, one in measures.items():
+            assert one.honest is None or np.isfinite(one.honest), word
+            assert one.interval is None or one.interval.low <= one.honest <= one.interval.high, word
+    assert str(tr.Validation.from_json(found.to_json())) == str(found)

@@ -16,10 +16,13 @@ from truerisk.data.rows import column_names, n_columns
 MAX_COEFFICIENTS = 30
 
 
-def extract_coefficients(model: Any, X: Any, *, of_first_class: bool) -> dict[str, float]:
+def extract_coefficients(
+    model: Any, X: Any, *, of_first_class: bool, horizon: float | None = None
+) -> dict[str, float]:
     """Return the intercept and coefficients, by name, of a model whose last step is linear.
 
-    The result is empty if the last step is not linear or has too many coefficients.
+    The result is empty if the last step is not linear or has too many coefficients. A Cox model has
+    no intercept, but its baseline cumulative hazard at the horizon, where all columns are 0.
 
     Linear models of two classes refer to the second class; `of_first_class` changes the signs. For
     columns that are only scaled, coefficients are in the units of the columns.
@@ -37,7 +40,13 @@ def extract_coefficients(model: Any, X: Any, *, of_first_class: bool) -> dict[st
     # Some earlier step does not name its output columns.
     except (AttributeError, ValueError):
         return {}
-    if len(intercept) != 1 or len(coef) != len(names) or len(coef) > MAX_COEFFICIENTS:
+    baseline_hazard = getattr(learner, "cum_baseline_hazard_", None)  # as in scikit-survival
+    is_cox = horizon is not None and callable(baseline_hazard)
+    if len(coef) != len(names) or len(coef) > MAX_COEFFICIENTS:
+        return {}
+    if is_cox:
+        intercept = np.zeros(1)  # It collects what the scaled columns add to the baseline.
+    elif len(intercept) != 1:
         return {}
     scaler = find_single_scaler(model)
     if scaler is not None and scaler.with_std:
@@ -45,7 +54,12 @@ def extract_coefficients(model: Any, X: Any, *, of_first_class: bool) -> dict[st
     if scaler is not None and scaler.with_mean:
         intercept = intercept - coef @ scaler.mean_
     values = np.array([*intercept, *coef], dtype=float) * (-1 if of_first_class else 1) + 0.0
-    pairs = zip(["intercept", *names], values.tolist(), strict=True)
+    first_name = "intercept"
+    if is_cox:
+        assert baseline_hazard is not None
+        values[0] = float(baseline_hazard(horizon)) * np.exp(values[0])
+        first_name = f"baseline cumulative hazard at {horizon:.12g}"
+    pairs = zip([first_name, *names], values.tolist(), strict=True)
     return {formats.escape_and_truncate(name, 40): value for name, value in pairs}
 
 

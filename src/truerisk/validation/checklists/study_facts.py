@@ -285,7 +285,7 @@ def collect_facts(
     )
     if run.problem.data.task == "survival":
         row_facts = replace(row_facts, horizon=horizon, **_follow_up(run.problem.data.y))
-    model_facts = _collect_model_facts(run, model, row_facts)
+    model_facts = _collect_model_facts(run, model, row_facts, horizon)
     follow_up = (
         None if horizon is None else FollowUp.from_survival_outcome(horizon, run.problem.data.y)
     )
@@ -375,7 +375,9 @@ def _follow_up(y: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> StudyModel:
+def _collect_model_facts(
+    run: HonestRun, model: Any, row_facts: StudyRows, horizon: float | None
+) -> StudyModel:
     """Describe the steps, the tuning and the coefficients of the model that was tested."""
     family, data = run.problem.family, run.problem.data
     has_predictions_only = isinstance(model, GivenPredictions)
@@ -387,7 +389,9 @@ def _collect_model_facts(run: HonestRun, model: Any, row_facts: StudyRows) -> St
         )
     if run.model is not None:
         is_first_class = row_facts.event == next(iter(row_facts.class_counts), "")
-        coefficients = extract_coefficients(run.model, data.X, of_first_class=is_first_class)
+        coefficients = extract_coefficients(
+            run.model, data.X, of_first_class=is_first_class, horizon=horizon
+        )
     return StudyModel(
         steps=PREDICTIONS_ONLY_STEPS if has_predictions_only else step_class_names(model),
         setting=formats.format_params(family.candidates[run.best_candidate]),
