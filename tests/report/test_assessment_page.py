@@ -54,6 +54,16 @@ def test_assessment_page_of_regression():
     assert not re.search(r"[+-]\d+\.\d{4}", row.partition("selected:")[0])
 
 
+def test_assessment_page_with_a_validation_has_no_two_sections_of_one_title():
+    """The validation's calibration takes the place of the assessment's own."""
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    pages = [tr.assess(["lda"], X, y, validate=also).to_html() for also in (False, True)]
+    for page in pages:
+        titles = re.findall(r"<h[23] id=[^>]*>([^<]*)<", page)
+        assert "Calibration" in titles
+        assert len(set(titles)) == len(titles)
+
+
 def test_assessment_page_of_a_learner_that_tunes_inside():
     """What is known of its other scores is of the fit without tuning; its table has none, too."""
     X, y = tr.datasets.make_simple(40, random_state=0)

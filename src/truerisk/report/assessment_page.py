@@ -365,7 +365,7 @@ def _sections(document: Assessment, threshold_rates: ThresholdRates | None) -> I
     stability_figures = drop_none(draw_boxes(document), draw_stability(document))
     if stability_figures:
         introduction = "How much the results depend on which rows happened to be in the table."
-        yield Section("stability", "Stability", introduction, stability_figures)
+        yield Section("stability", "Stability of the choice", introduction, stability_figures)
     fitting_verb = "tuned and fitted" if document.best_learner.tuned else "fitted"
     best_name, calibration = escape_and_truncate(document.best, 60), document.calibration
     if threshold_rates is not None:
@@ -376,7 +376,8 @@ def _sections(document: Assessment, threshold_rates: ThresholdRates | None) -> I
         yield Section(
             "rates", "Ranking and thresholds", introduction, threshold_rates.draw_slider_figures()
         )
-    if calibration is not None:
+    validated = None if document.validation is None else document.validation.calibration
+    if calibration is not None and validated is None:  # The validation draws a smooth curve.
         introduction = f"Each row has the probability of a {best_name} {fitting_verb} without it."
         yield Section("calibration", "Calibration", introduction, (draw_calibration(calibration),))
     if document.validation is not None:
