@@ -17,6 +17,7 @@ model: Any = None
 X, y = np.zeros((9, 2)), np.zeros(9)
 
 found = tr.validate(model, X, y, subgroups=["sex"])
+assert_type(tr.validate_predictions(y, X[:, 0], horizon=5), tr.Validation)
 assert_type(found.subgroups, Subgroups | None)
 assert_type(found.checklist, Checklist | None)
 if found.subgroups is not None:

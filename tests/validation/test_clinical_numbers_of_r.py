@@ -9,6 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import truerisk as tr
+from truerisk.report.validation_figures import draw_roc_curve
 
 FOLDER = Path(__file__).parents[1] / "golden" / "clinical"
 R = {
@@ -99,6 +100,8 @@ def test_validation_of_a_glm_has_the_numbers_of_rms_and_proc():
     for name in ("brier", "scaled-brier"):
         met(found.measure(name).honest, expected[name.replace("-", "_")])
     check_ratio(found.measure("oe"), expected["observed_to_expected"])
+    figure = draw_roc_curve(found.discrimination, found)
+    assert figure.keys[0].text.startswith(f"held-out rows: AUC {expected['auc']['value']:.4f} [")
     check_benefits(found.net_benefit, expected["net_benefit"])
     for level in found.subgroups.calibration:
         of_level = expected["by_famhist"][level.subgroup.level]
