@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier, RidgeCV
 from sklearn.pipeline import make_pipeline
@@ -99,6 +99,7 @@ def test_least_squares_numbers_are_scikit_learns(
     class_weight=st.sampled_from([None, "balanced", {"a": 3.0, "b": 0.5, "c": 1.0, "d": 1.0}]),
     weighted=st.booleans(),
 )
+@example("plain", 0, "bootstrap", 3, None, False)  # fits with a label flipped
 def test_least_squares_classes_are_scikit_learns(
     kind, seed, method, n_classes, class_weight, weighted
 ):
