@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -182,16 +182,18 @@ def describe_penalty(model: Any) -> str:
 
 def preparation_class_names(model: Any) -> tuple[str, ...]:
     """Return the class names of what prepares the data, also inside of a ColumnTransformer."""
-    steps = [step for _, step in model.steps[:-1]] if is_a(model, PIPELINE) else []
-    transformers = [
-        nested
-        for step in steps
-        if hasattr(step, "get_params")
-        for nested in model_with_nested_estimators(step)
-        if hasattr(nested, "transform")
-        and not is_a(nested, PIPELINE, "sklearn.compose:ColumnTransformer")
-    ]
-    return tuple(dict.fromkeys(step_class_names(nested)[0] for nested in transformers))
+    return tuple(dict.fromkeys(_transformer_names(model[:-1] if is_a(model, PIPELINE) else None)))
+
+
+def _transformer_names(step: Any) -> Iterator[str]:
+    if is_a(step, PIPELINE):
+        for _, inner_step in step.steps:
+            yield from _transformer_names(inner_step)
+    elif is_a(step, "sklearn.compose:ColumnTransformer"):
+        for _, transformer, _ in step.transformers:
+            yield from _transformer_names(transformer)
+    elif hasattr(step, "transform"):
+        yield from step_class_names(step)
 
 
 IMPUTERS = (
