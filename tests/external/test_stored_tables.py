@@ -86,9 +86,9 @@ def test_stored_table_has_the_bootstrap_correction_of_its_losses(case):
 def test_lines_of_r_on_the_page_were_run(read):
     """The script holds the page's block of R, which wrote the table that the page audits."""
     script, page = ((folder / name).read_text("utf-8") for folder, name in
-                    ((DATA, "tables.R"), (DOCS, "any-search.md")))  # fmt: skip
+                    ((DATA, "tables.R"), (DOCS, "tables-of-searches.md")))  # fmt: skip
     name = read.__name__
-    (block,) = re.findall(rf"### {name}\n.*?```r\n(.*?)```", page, re.S)
+    (block,) = re.findall(rf"## {name}\n.*?```r\n(.*?)```", page, re.S)
     assert block in script
     written = pd.read_csv(DOCS / f"{name}.csv")
     pd.testing.assert_frame_equal(written, read()[list(written)])

@@ -98,7 +98,7 @@ def test_table_audit_of_a_study_by_the_lines_of_the_page(rows, sampler, found):
     """The losses of all trials, in their order, tell whether the search was adaptive."""
     names: dict[str, Any] = {"X": rows[0], "y": rows[1], "tr": tr, "np": np}
     names |= {"cross_val_predict": cross_val_predict, "folds": StratifiedKFold(5)}
-    exec(lines_of_page("any-search.md").replace("TPESampler", sampler), names)
+    exec(lines_of_page("tables-of-searches.md").replace("TPESampler", sampler), names)
     study, audit = names["study"], names["u"]
     assert audit.selected.value == pytest.approx(study.best_value)
     assert audit.selected.candidate == str(study.best_trial.number)
