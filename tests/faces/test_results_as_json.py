@@ -104,7 +104,9 @@ def test_record_and_its_parts_are_shown_in_brief_and_on_a_page(result, tmp_path)
         assert page == (tmp_path / "page.html").read_text("utf-8")
         assert len(page) < 150_000
         for block in part.blocks():
-            assert all(html.escape(cell) in view for row in block.rows for cell in row)
+            # Views leave out columns that hold nothing but dashes.
+            cells = {cell for row in block.rows for cell in row} - {"–"}
+            assert all(html.escape(cell) in view for cell in cells)
         if not part.blocks():
             assert html.escape(str(part)) in view
 
