@@ -158,6 +158,11 @@ def _model_from_predictions(
     if prediction_column not in numeric_columns:
         known_columns = escape_and_truncate(", ".join(numeric_columns), 160)
         raise BadData(f"{option_text} is no column of numbers: the file has {known_columns}.")
+    if source.n_classes > 2:
+        raise BadData(
+            f"{option_text} is of one of two classes, and the target has {source.n_classes}: "
+            "tr.validate_predictions takes a column for each class."
+        )
     return given_model(
         source.y,
         source.X[:, source.columns.index(prediction_column)],
