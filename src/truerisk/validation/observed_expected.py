@@ -69,7 +69,7 @@ def event_share_by(
 
     >>> y = np.array([[1, 1.0], [0, 2.0], [1, 3.0], [0, 4.0]])
     >>> [round(number, 4) for number in event_share_by(y, None, 3.5)]
-    [0.625, 0.0967]
+    [0.625, 0.082]
     """
     row_weights = np.ones(len(y)) if weights is None else weights
     times, time_index = np.unique(y[:, 1], return_inverse=True)
