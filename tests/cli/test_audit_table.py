@@ -183,7 +183,7 @@ def submit(call, files, tmp_path):
     ("second", "code", "line"),
     [
         ("perfect", 0, "perfect: accepted; best zero-one risk 0.0000\n"),
-        ("worse", 4, "worse: no better than the best so far; best zero-one risk 0.5000\n"),
+        ("worse", 4, "worse: not better by more than the noise; best zero-one risk 0.5000\n"),
     ],
 )
 def test_ladder_submit_exits_with_4_for_what_is_not_accepted(submit, second, code, line):

@@ -392,7 +392,7 @@ HOLDOUTS = {
     "missing": ([0.5, np.nan, 1], {}, BadData, "missing values"),
     "one class": ([1] * 9, {}, BadData, "only one class"),
     "scorer": (Y, {"scoring": "jaccard"}, Refusal, "scorer of fitted models"),
-    "no noise": (Y, {"scoring": share_of_errors}, Refusal, "nothing tells what one row does"),
+    "no noise": (Y, {"scoring": share_of_errors}, Refusal, "influence of a single row"),
     "unknown score": (Y, {"scoring": "acuracy"}, UnknownName, "acuracy"),
     "unknown class": (Y, {"scoring": "f1", "positive": 3}, UnknownName, "no class of y"),
     "short groups": (Y, {"groups": [1, 2]}, BadData, r"groups has shape \(2,\).* 210 rows"),

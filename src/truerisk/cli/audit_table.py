@@ -27,9 +27,9 @@ WHERE_AND_HOW = ("report", "figures", "as_json")
 @click.argument("file")
 @click.option("--scoring", metavar="SCORE", help="As in scikit-learn, or zero-one, log, brier, …")
 @click.option("--groups", metavar="COL", help="Rows with one value of COL belong together.")
-@click.option("--order", metavar="COL", help="COL numbers the trials of the search.")
+@click.option("--order", metavar="COL", help="COL holds the number of each candidate's trial.")
 @click.option("--adaptive", is_flag=True, help="Earlier scores decided which candidates came next.")
-@click.option("--positive", metavar="LABEL", help="The class that a score of one class is of.")
+@click.option("--positive", metavar="LABEL", help="The class to which a score of one class refers.")
 @click.option(
     "--not-trained",
     "trained",
@@ -47,10 +47,10 @@ WHERE_AND_HOW = ("report", "figures", "as_json")
 def audit_table(args: Any) -> int:
     """Audit the losses or predictions of many candidates on the same rows.
 
-    FILE (CSV, TSV, Parquet, Arrow, JSON lines) has a column of losses for each candidate; or a line
-    for each candidate and row, with the columns candidate, row, and loss; or candidate, row, y, and
-    prediction or probability_CLASS. Exit code 4: the best score lies outside the honest interval,
-    or a bound is missed.
+    FILE (CSV, TSV, Parquet, Arrow, JSON lines) has a column of losses for each candidate, or a line
+    for each candidate and row. With such lines, its columns are candidate, row, and loss; in the
+    place of loss, it may have y, and prediction or probability_CLASS. The exit code is 4 if the
+    best score lies outside the honest interval, or if a bound is missed.
 
     \b
     truerisk audit-table losses.csv

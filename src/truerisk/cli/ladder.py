@@ -1,4 +1,4 @@
-"""`truerisk ladder`: a holdout that tells a new score only if it beats the best by its noise."""
+"""`truerisk ladder`: a holdout that reports only scores that beat the best beyond noise."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ store_option = click.option(
 @click.command()
 @click.argument("predictions", metavar="PREDICTIONS")
 @click.option("--holdout", required=True, metavar="FILE", help="The file with the outcomes.")
-@click.option("--target", required=True, metavar="COL", help="Its column of outcomes.")
-@click.option("--groups", metavar="COL", help="Its column of groups.")
+@click.option("--target", required=True, metavar="COL", help="The column of outcomes in FILE.")
+@click.option("--groups", metavar="COL", help="The column of groups in FILE.")
 @click.option("--scoring", metavar="SCORE", help="As in scikit-learn, or zero-one, log, brier, …")
-@click.option("--positive", metavar="LABEL", help="The class that a score of one class is of.")
+@click.option("--positive", metavar="LABEL", help="The class to which a score of one class refers.")
 @click.option("--name", metavar="TEXT", help="Name of the submission.  [default: the file's name]")
 @store_option
 @json_option
 @pass_options_as_namespace
 def submit(args: Any) -> int:
-    """Submit predictions for a holdout; exit code 4 if they are no better than the best so far.
+    """Submit predictions for a holdout; exit code 4 if they are not accepted.
 
+    They are accepted if they are better than the best ones so far by more than the noise.
     PREDICTIONS has a line for each row of the holdout, in the same order, with the column
     prediction or a column probability_CLASS for each class.
 

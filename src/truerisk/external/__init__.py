@@ -1,1 +1,1 @@
-"""Searches that were run elsewhere: audit a table of their losses, and a holdout they can ask."""
+"""For searches that are run elsewhere: an audit of their losses, and a holdout that scores them."""

@@ -6,7 +6,7 @@ statistics of the order are compared with their values in random orders:
 - the number of records, trials with a better score than all earlier ones: trial t of a search that
   does not learn sets a record with probability 1/t;
 - the trend: the rank correlation of the risk with the number of the trial;
-- the following: how alike the losses of each trial are to those of the best trial before it.
+- the following: how similar the losses of each trial are to those of the best trial before it.
 
 A greedy search has many records, falling risks, and candidates that resemble the best so far.
 """
@@ -22,7 +22,7 @@ from truerisk.results.records import Count, Record, Share
 # The number of random orders of the candidates. The smallest possible p-value is therefore .001.
 N_ORDERS = 999
 SIGNIFICANCE = 0.05
-MOST_LIKENED = 5_000
+MOST_LIKENED = 5_000  # The third statistic is computed for at most this many trials.
 FEWEST_TRIALS = 10  # With fewer trials, the test finds almost nothing.
 
 
@@ -67,11 +67,11 @@ class OrderTest(Record):
 
     def __str__(self) -> str:
         verdict = "not like" if self.is_adaptive else "like"
-        return f"the order of {self.n_trials} trials is {verdict} a random one ({self.evidence})"
+        return f"the order of {self.n_trials} trials is {verdict} a random order ({self.evidence})"
 
     @property
     def is_adaptive(self) -> bool:
-        """True if the order of the candidates is not like a random one, at the 5 % level."""
+        """True if the order of the candidates is not like a random order, at the 5 % level."""
         return self.p_value < SIGNIFICANCE
 
 
@@ -91,7 +91,7 @@ def order_test(
     ranks = np.empty(n_trials)
     ranks[np.lexsort((tie_breaks, risks))] = np.arange(n_trials)
     mid_ranks = rankdata(risks) - (n_trials + 1) / 2
-    # The third statistic needs a number for each two trials, too many for very long searches.
+    # The third statistic needs a number for each pair of trials: too many for very long searches.
     alike = _likeness(losses) if n_trials <= MOST_LIKENED else np.zeros((1, 1))
     positions = np.arange(n_trials) - (n_trials - 1) / 2
     orders = np.array([order, *(rng.permutation(n_trials) for _ in range(N_ORDERS))])

@@ -41,7 +41,7 @@ from truerisk.results.finding import Finding, sort_by_severity
 from truerisk.results.interval import are_tied
 
 N_NOISE_DRAWS = 2000
-MAX_NOISE_CELLS = 4_000_000  # Normal numbers that are drawn at once, 32 MB.
+MAX_NOISE_CELLS = 4_000_000  # At most this many normal numbers are drawn at once (32 MB).
 MOST_RIVALS = 50  # Simultaneous intervals count at most this many candidates as possible winners.
 FEWEST_ROWS = 10
 
@@ -70,34 +70,36 @@ def audit_table(
     Parameters
     ----------
     losses_or_frame : array, mapping, frame or path
-        The table. An array has the losses of a candidate in each row, a mapping under each name, a
-        frame or a file (CSV, TSV, Parquet, Arrow, JSON lines) in each column. A frame or file with
-        a column ``candidate`` has a line for each candidate and row instead, with the columns
-        ``row``, and either ``loss``, or ``y`` and ``prediction`` or ``probability_<class>`` for
-        each class; ``fold``, ``repeat``, ``group`` and ``order`` may follow. Losses of several
-        repeats are averaged by row. The losses must be out of fold: no model saw the rows that it
-        is rated on.
+        The table. A wide table holds the losses of a candidate in each row of an array, under each
+        key of a mapping, or in each column of a frame or file (CSV, TSV, Parquet, Arrow, JSON
+        lines). A long table (a mapping, frame or file with a column ``candidate``) has a line for
+        each candidate and row. It needs the column ``row``, and either ``loss``, or ``y`` with
+        ``prediction`` or with ``probability_<class>`` for each class. The columns ``fold``,
+        ``repeat``, ``group`` and ``order`` are optional. Losses of several repeats are averaged by
+        row. The losses must be out of fold: no model saw the rows that it is rated on.
     scoring : str, Loss or function, optional
-        The loss or score, as in `estimate_risk`. For a table of losses it names them, and with the
-        name of a score the results are shown as that score. Scores of whole sets of rows, such as
-        "roc_auc" and "f1", need outcomes and predictions; they are means over the folds if there
-        is a column ``fold``.
+        The loss or score, as in `estimate_risk`. For a table of losses it only says which losses
+        they are; with the name of a score, such as "accuracy", the results are shown as that score.
+        Scores of whole sets of rows, such as "roc_auc" and "f1", need outcomes and predictions;
+        they are means over the folds if there is a column ``fold``.
     groups : array of labels or name of a column, optional
-        Rows of one group belong together: whole groups are drawn.
+        Rows of one group belong together: the bootstrap draws whole groups.
     order : array of numbers, True or name of a column, optional
-        The number of each candidate's trial; True if they stand in the order in which they were
-        tried. It serves to test whether candidates depend on the scores of earlier ones.
+        The number of each candidate's trial; True if the candidates stand in the order in which
+        they were tried. With it, `audit_table` tests whether candidates depend on the scores of
+        earlier ones.
     positive : label, optional
         The class to which a score of one class refers.
     axis : {0, 1}, optional
         The axis of an array along which the candidates lie. It is needed for a square array.
     adaptive : True, optional
-        Declare that the scores of earlier candidates decided which candidates came next. There is
-        no interval then. By default the test of `order` decides. It cannot be switched off.
+        Declare that the scores of earlier candidates decided which candidates came next. The
+        result then has no interval. By default the test of `order` decides. False is refused, so
+        that nobody can overrule the test.
     trained : bool, default=True
         True if the candidates were trained on other rows of the same table (cross-validation). The
-        variance of differences is then larger, because models of one split share training rows.
-        False for candidates that no row of the table has trained, such as prompts.
+        variance of differences is then larger, because the models of the folds share training
+        rows. False for candidates that no row of the table has trained, such as prompts.
     replicates : int, default=1000
         The number of bootstrap samples.
     confidence_level : float, default=0.95
@@ -118,17 +120,19 @@ def audit_table(
 
     Notes
     -----
-    The rows are drawn with replacement, each sample selects its best candidate, and the rows that
-    it missed test the selected candidate. The honest value is the mean of these tests:
+    The rows are drawn with replacement. In each sample the candidate with the best mean is
+    selected, and tested on the rows that the sample does not contain. The honest value is the mean
+    of these tests:
 
     .. math:: \frac{1}{B} \sum_b \frac{1}{|O_b|} \sum_{i \in O_b} \ell_{c_b, i}, \qquad
               c_b = \arg\min_c \sum_i n_{bi} \, \ell_{c,i}
 
-    with :math:`n_{bi}` the copies of row i in sample b and :math:`O_b` the rows without a copy.
+    with :math:`n_{bi}` the number of copies of row i in sample b and :math:`O_b` the rows without
+    a copy.
 
     The correction assumes that the candidates were not found by the scores of earlier candidates.
-    If they were, by `adaptive` or by the test of `order`, there is no interval, and the finding
-    "adaptive-search" says what to do.
+    If `adaptive` declares or the test of `order` finds that they were, there is no interval, and
+    the finding "adaptive-search" says what to do.
 
     References
     ----------
@@ -152,8 +156,8 @@ def audit_table(
     check_flag("trained", trained)
     if adaptive is not None and adaptive is not True:
         raise BadArgument(
-            f"{mention('adaptive', adaptive)}: write True, or leave it out; what the test of the "
-            "order finds cannot be denied."
+            f"{mention('adaptive', adaptive)}: write True, or leave it out; the test of the order "
+            "cannot be overruled."
         )
     table = read_candidate_table(
         losses_or_frame,
@@ -167,7 +171,7 @@ def audit_table(
     n_units = n_rows if table.groups is None else len(np.unique(table.groups))
     if n_units < FEWEST_ROWS:
         noun = "rows" if table.groups is None else "groups"
-        raise Refusal(f"{n_units} {noun} tell too little: at least {FEWEST_ROWS} are needed.")
+        raise Refusal(f"{n_units} {noun} are too few: at least {FEWEST_ROWS} are needed.")
     seed, risks, scale = as_seed(random_state), table.risks, table.scale
     streams, best = Streams(seed), int(are_tied(risks, risks.min()).argmax())
     corrected = _corrected_risk(table, streams.get("bbc"), replicates)
@@ -247,12 +251,12 @@ def _reason_for_no_interval(
 ) -> str | None:
     """Return why the bootstrap percentiles are no valid interval, or None if they are one."""
     if adaptive_reason is not None:
-        return f"{adaptive_reason}, and the bootstrap takes the candidates as given"
+        return f"{adaptive_reason}, and the bootstrap treats the candidates as fixed"
     fewest = ceil(2 / (1 - confidence_level) - 1e-9)
     if len(corrected.bootstrap_risks) < fewest:
         return (
-            f"{len(corrected.bootstrap_risks)} bootstrap samples have no {confidence_level:.4g} "
-            f"percentiles, replicates={fewest} at least"
+            f"{len(corrected.bootstrap_risks)} bootstrap samples are too few for the percentiles "
+            f"of a {confidence_level:.4g} interval, write replicates={fewest} at least"
         )
     if np.ptp(corrected.bootstrap_risks) == 0:
         return "every bootstrap sample gives the same value"
@@ -290,13 +294,14 @@ def _differences(
     rng: np.random.Generator,
     is_adaptive: bool,
 ) -> tuple[CandidateDifference, ...]:
-    """Compare every candidate with the selected one, the best first.
+    """Compare every other candidate with the selected one, sorted from the best to the worst.
 
-    There are no intervals if candidates depend on earlier scores, or if the score has no influences
-    of rows; then every candidate may be the best one.
+    There are no intervals if candidates depend on earlier scores, or if the influences of the rows
+    on the score are unknown. In both cases every candidate may be the best one.
     """
     n_candidates, n_rows = table.losses.shape
-    # The paired interval of cross-validated labels counts one more row in each direction.
+    # For cross-validated labels the variance includes one more row in each direction that
+    # distinguishes two candidates, as in `compare`.
     one_row = np.zeros(n_candidates) + (table.one_row if variance_factor > 1 else 0.0)
     paired = CandidateLosses(
         table.losses,
@@ -339,13 +344,13 @@ def _half_widths(
     """Return the half widths of simultaneous intervals of all differences from the selected one.
 
     The selected candidate was found on the same rows. The intervals therefore hold for all pairs of
-    a candidate and one of `rivals`, the possible winners, at once: the largest standardised
-    difference of these pairs has the quantile that the half widths use. Its distribution is that of
-    normal noise with the covariance of the rows' or groups' losses.
+    a candidate and one of `rivals`, the possible winners, at once. The half widths use the quantile
+    of the largest standardised difference of these pairs, which is simulated by normal noise with
+    the covariance of the rows' or groups' losses.
     """
     contributions, shares = paired.contributions_by_unit()
     n_units = len(shares)
-    # Differences do not change if one candidate is taken from all, but lose fewer digits.
+    # Subtracting one candidate from all changes no difference, and keeps more digits.
     contributions = contributions - contributions[best]
     centred = contributions - shares * contributions.sum(axis=1, keepdims=True)
     block = max(1, MAX_NOISE_CELLS // n_units)
@@ -377,7 +382,7 @@ def _half_widths(
 
 
 def _difference_variances(centred: np.ndarray, products: np.ndarray, candidate: int) -> np.ndarray:
-    """Return the sum of squares of the differences of each candidate from one."""
+    """Return the sum of squared differences between each row of `centred` and one row."""
     cross = centred @ centred[candidate]
     return np.maximum(products + products[candidate] - 2 * cross, 0.0)
 
@@ -404,7 +409,7 @@ def _findings(audit: TableAudit) -> Iterator[Finding]:
     elif audit.order_test is not None and audit.order_test.is_adaptive:
         yield Finding(
             "adaptive-search",
-            f"The order of the trials is not like a random one ({audit.order_test.evidence}): "
+            f"The order of the trials is not like a random order ({audit.order_test.evidence}): "
             f"either later candidates depend on the scores of earlier ones, and the honest {noun} "
             "is still too good, or they were tried in a systematic order.",
             f"{ADAPTIVE_REMEDY} If a fixed list was tried in a sorted order, leave order out.",

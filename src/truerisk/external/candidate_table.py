@@ -39,10 +39,10 @@ from truerisk.results.records import FINITE_RANGE
 CANDIDATE, ROW, OUTCOME, LOSS, PREDICTION = "candidate", "row", "y", "loss", "prediction"
 PROBABILITY = "probability_"
 LONG_COLUMNS = {OUTCOME, LOSS, PREDICTION, "fold", "repeat", "group", "order"}
-"""Columns of long tables, which no candidate of a wide table can be."""
+"""Names of columns of long tables. No candidate of a wide table can have one of these names."""
 MAX_CELLS, MAX_BYTES = 50_000_000, 512 * 2**20
 ROW_NUMBERS = {"", ROW, "index", "Unnamed: 0", "column 1"}
-"""Names of columns of row numbers that other programs write; our readers name "column 1"."""
+"""Names that programs give to a column of row numbers; our readers name it "column 1"."""
 
 
 @frozen(eq=False)
@@ -52,8 +52,8 @@ class CandidateTable:
     `losses[c, i]` is the mean loss of candidate c on row i. For a score of whole sets of rows,
     `rated_sets` holds the predictions, and `losses` is the score's risk plus the influence of each
     row on it. `order` holds the candidates in the order in which they were tried, if it is known.
-    `one_row` is the change of each candidate's risk by another predicted label of one row, 0 if
-    predictions are no labels.
+    `one_row` is the amount by which each candidate's risk changes if the predicted label of one row
+    changes. It is 0 if the predictions are not labels.
     """
 
     names: tuple[str, ...]
@@ -202,9 +202,9 @@ def _table_of_losses(
         loss = loss_without_outcomes(scoring)
         if not isinstance(loss, RowLoss):
             raise Refusal(
-                f"{mention('scoring', scoring)} rates whole sets of rows, which losses of single "
-                "rows do not tell: give a line for each candidate and row, with the columns "
-                f"{CANDIDATE!r}, {ROW!r}, {OUTCOME!r} and {PREDICTION!r}."
+                f"{mention('scoring', scoring)} rates whole sets of rows and cannot be computed "
+                "from losses of single rows: give a line for each candidate and row, with the "
+                f"columns {CANDIDATE!r}, {ROW!r}, {OUTCOME!r} and {PREDICTION!r}."
             )
         name, scale = loss.name, loss.scale
     n_known = np.isfinite(losses).sum(axis=1)
@@ -296,7 +296,7 @@ def _read_long_table(
 ) -> CandidateTable:
     """Build a table of candidates from the columns of a long table.
 
-    The `groups`, if given, are a label for each line.
+    `groups`, if given, holds a label for each line.
     """
     classes = [n.removeprefix(PROBABILITY) for n in columns if n.startswith(PROBABILITY)]
     missing = [n for n in (ROW, OUTCOME) if n not in columns and (n == ROW or LOSS not in columns)]
@@ -351,7 +351,7 @@ def _read_long_table(
         one_row = 1.0 / data.n_rows if is_error_count else 0.0
         return CandidateTable(losses=losses, one_row=one_row, **common)
     rated_sets = RatedSets(data, loss, rows, values, lines.test_sets)
-    # A loss that takes no weights refuses here, and not in every bootstrap sample.
+    # A loss that takes no weights raises Refusal here. The bootstrap would leave its sets out.
     first_set = lines.test_sets[0]
     loss.of_set(data, rows[first_set], values[:, first_set], np.ones(len(rows[first_set])))
     return CandidateTable(
@@ -432,7 +432,7 @@ class _Lines:
         return np.asarray(np.array(sums) / np.bincount(self.row_of_position))
 
     def value_by_row(self, name: str, values: np.ndarray) -> np.ndarray:
-        """Return the value of each row in a column; raise if a row has two."""
+        """Return the value of each row in a column; raise BadData if a row has two values."""
         return _one_value(name, values, self.row_of_line, self.rows)
 
 
@@ -464,7 +464,8 @@ def _numbered(
 ) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the distinct values of a column as texts and the number of each line's value.
 
-    They stand in the order of their first line, or sorted: numbers by size, texts by letters.
+    The values stand in the order in which they first occur. With `sort`, numbers are sorted by size
+    and texts by letters.
     """
     refuse_missing(f"column {name!r}", columns[name])
     texts = [label_text(value) for value in columns[name].tolist()]

@@ -58,7 +58,7 @@ def read_named_columns(
 def _single_column(path: str | os.PathLike[str], max_bytes: int) -> dict[str, np.ndarray] | None:
     """Return the only column of a text file without delimiters, or None for other files.
 
-    Such a file may be a list of predictions, one a line.
+    Such a file may be a list of predictions, one per line.
     """
     try:
         with Path(path).open("rb") as file:
@@ -69,7 +69,7 @@ def _single_column(path: str | os.PathLike[str], max_bytes: int) -> dict[str, np
     is_text = not first_bytes.startswith(tuple(FORMAT_BY_FIRST_BYTES)) and b"\0" not in header
     if not is_text or not header.strip() or any(d.encode() in header for d in DELIMITER_NAMES):
         return None
-    # This is a compressed file, or a text whose first line is very long.
+    # Without a line end, it is a compressed file, or a text whose first line is very long.
     if not header.endswith(b"\n"):
         return None
     name, *cells = read_text(path, max_bytes=max_bytes).full_text.splitlines()
@@ -82,7 +82,7 @@ def _single_column(path: str | os.PathLike[str], max_bytes: int) -> dict[str, np
 def _read_json_lines(
     path: str | os.PathLike[str], *, max_cells: int, max_bytes: int
 ) -> dict[str, np.ndarray]:
-    """Read one JSON object a line, all with the same keys."""
+    """Read a file with one JSON object per line, all with the same keys."""
     records: list[dict[str, Any]] = []
     lines = read_text(path, max_bytes=max_bytes).full_text.splitlines()
     for line_number, line in enumerate(lines, start=1):

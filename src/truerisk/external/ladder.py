@@ -1,8 +1,8 @@
-"""A holdout for adaptive searches: it tells a new score only if it is better beyond its noise.
+"""A holdout for adaptive searches, which reports only scores that are better beyond noise.
 
-Whoever sees the score of every submission on one holdout can fit the holdout. `Ladder` therefore
-tells the best score so far until a submission is better by more than the noise of the paired
-difference from the best one, after the ladder of Blum and Hardt (2015).
+Whoever sees the score of every submission on one holdout can fit submissions to the holdout.
+`Ladder` therefore reports the best score so far until a submission is better than the best one by
+more than the noise of their paired difference, after the ladder of Blum and Hardt (2015).
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ SCHEMA = "truerisk.ladder/1"
 MAX_BYTES = 2**30
 WAIT_SECONDS = 5.0
 DAMAGES = ValueError, KeyError, TypeError, AttributeError, RecursionError
-"""Errors of reading a line that this version has not written."""
+"""Exceptions that may be raised while a line is read that this version has not written."""
 
 
 @frozen
@@ -67,11 +67,12 @@ class Submission(Record):
     number : int
         The number of the submission, from 1.
     name : str
-        Its name.
+        Name of the submission.
     accepted : bool
         True if it is better than the best submission so far by more than the noise.
     value : float
-        What may be told: the score of the best accepted submission, rounded to the noise.
+        The score of the best accepted submission, rounded so that its digits do not reveal single
+        outcomes. The ladder reports no other score.
     scoring : str
         Name of the loss or score.
     perfect : float, optional
@@ -98,7 +99,7 @@ class Submission(Record):
     perfect: PerfectScore | None = None
 
     def __str__(self) -> str:
-        verdict = "accepted" if self.accepted else "no better than the best so far"
+        verdict = "accepted" if self.accepted else "not better by more than the noise"
         name = Scale(self.perfect).name_for(self.scoring)
         return f"{self.name}: {verdict}; best {name} {formats.format_number(self.value)}"
 
@@ -107,9 +108,9 @@ class Ladder:
     r"""Holdout whose reported score stays reliable after any number of submissions.
 
     A submission is accepted if its score is better than that of the best accepted one by more than
-    the noise of their paired difference on the holdout. Only then is a new score told, rounded to
-    1/n. The scores of other submissions are not told. The told score is therefore close to the true
-    one after many submissions that were chosen by earlier answers.
+    the noise of their paired difference on the holdout. Only then is its score reported, after
+    rounding. The scores of other submissions are not reported. The reported score therefore stays
+    close to the true one, even after many submissions that were chosen by earlier answers.
 
     Parameters
     ----------
@@ -119,12 +120,13 @@ class Ladder:
         The loss or score, as in `estimate_risk`. Submissions are labels, probabilities (one column
         for each class), scores of the positive class, or numbers, as the loss needs them.
     groups : array of labels, optional
-        Rows of one group belong together: the noise is that between groups.
+        Rows of one group belong together: the noise is computed from differences between groups.
     positive : label, optional
         The class to which a score of one class refers.
     store : path, optional
         The file that keeps the submissions. It is only appended to, line by line, so that a kill
-        loses at most the submission that is being written. One process at a time writes to it.
+        loses at most the submission that is being written. One process at a time writes to it; a
+        second one waits for five seconds, and then raises `StoreLocked`.
 
     Attributes
     ----------
@@ -146,11 +148,12 @@ class Ladder:
     .. math:: R_t < R_\text{best} - \max\left(1, \sqrt{2 \log t}\right) \frac{s}{\sqrt n},
               \quad s = \text{sd}(\ell_t - \ell_\text{best})
 
-    and the told risk is :math:`R_t` rounded to a multiple of 1/n, or, for a loss that may exceed 1,
-    to the power of ten below its standard error. For scores of the whole set, such
+    and the reported risk is :math:`R_t` rounded to a multiple of 1/n, or, for a loss that may
+    exceed 1, to the power of ten below its standard error. For scores of the whole set, such
     as the AUC, :math:`\ell` are the influences of the rows. The ladder of Blum and Hardt has the
-    factor 1. The factor here is about what the best of t submissions exceeds the others by if all
-    are equally good, so that many submissions without merit do not climb the ladder.
+    factor 1. Among t submissions that are equally good, the luckiest is seldom better than a given
+    one by more standard errors than the factor here, so that submissions without merit are rarely
+    accepted, even if there are many.
 
     References
     ----------
@@ -167,7 +170,7 @@ class Ladder:
     >>> print(ladder.submit([0, 1] * 45 + [0] * 10, name="rule"))
     rule: accepted; best accuracy 0.9500
     >>> print(ladder.submit([0, 1] * 45 + [0] * 8 + [0, 1], name="one row better"))
-    one row better: no better than the best so far; best accuracy 0.9500
+    one row better: not better by more than the noise; best accuracy 0.9500
     """
 
     def __init__(
@@ -186,8 +189,8 @@ class Ladder:
         self._loss = requested_loss(scoring, self._data, positive)
         if not self._loss.tells_influences:
             raise Refusal(
-                f"{mention('scoring', scoring)}: nothing tells what one row does to this score, so "
-                "the noise of a difference is not known. Use a loss of rows or 'roc_auc'."
+                f"{mention('scoring', scoring)}: the influence of a single row on this score is "
+                "unknown, so the noise of a difference is unknown. Use a loss of rows or 'roc_auc'."
             )
         self._best_losses: np.ndarray | None = None
         self.steps: tuple[Submission, ...] = ()
@@ -214,7 +217,7 @@ class Ladder:
         return self._loss.scale
 
     def submit(self, predictions: Any, name: str | None = None) -> Submission:
-        """Rate predictions of the holdout, and tell their score only if it is a new best one.
+        """Rate predictions of the holdout; report their score only if they are accepted.
 
         Parameters
         ----------
@@ -226,7 +229,7 @@ class Ladder:
         Returns
         -------
         Submission
-            Whether it is accepted, and the value that may be told.
+            The answer: whether the predictions are accepted, and the best accepted score.
 
         Raises
         ------
@@ -266,7 +269,7 @@ class Ladder:
             number,
             name or str(number),
             accepted is not None,
-            self._told_value(losses),
+            self._reported_value(losses),
             self._loss.name,
             self.scale.perfect,
         )
@@ -293,8 +296,8 @@ class Ladder:
             raise BadData("the predictions give a row no finite loss.")
         return losses
 
-    def _told_value(self, losses: np.ndarray) -> float:
-        """Return the value, rounded so that its digits do not tell single outcomes.
+    def _reported_value(self, losses: np.ndarray) -> float:
+        """Return the value, rounded so that its digits do not reveal single outcomes.
 
         A loss between 0 and 1 is rounded to a multiple of 1/n, others to the power of ten below the
         standard error of their mean.
@@ -322,8 +325,8 @@ class Ladder:
         return bool(losses.mean() < self._best_losses.mean() - step)
 
     def __repr__(self) -> str:
-        told = "nothing told yet" if self.best is None else str(self.best)
-        return f"Ladder({self._data.n_rows} rows, {self.n_submissions} submissions; {told})"
+        best = "nothing accepted yet" if self.best is None else str(self.best)
+        return f"Ladder({self._data.n_rows} rows, {self.n_submissions} submissions; {best})"
 
     # ------------------------------------------------------------ store
 
@@ -331,7 +334,7 @@ class Ladder:
     def _locked(self) -> Iterator[None]:
         """Hold the lock of the store, if there is one, and read what others have submitted since.
 
-        While another submission is written, wait some seconds.
+        Wait up to five seconds while another process writes a submission.
         """
         if self._store is None:
             yield
@@ -444,7 +447,7 @@ def _checksum(content: Mapping[str, Any]) -> int:
 
 
 def rows_in(path: str, target: str, groups: str | None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Return the outcomes and the group labels in a file; the latter are None without `groups`."""
+    """Return the outcomes and the group labels in a file. Without `groups`, the labels are None."""
     columns = columns_of(path)
     assert columns is not None
     for name in filter(None, (target, groups)):
@@ -453,7 +456,7 @@ def rows_in(path: str, target: str, groups: str | None) -> tuple[np.ndarray, np.
 
 
 def predictions_in(path: str, y: np.ndarray, *, as_labels: bool) -> np.ndarray:
-    """Return the predictions of a file: a column, or the probabilities in the order of the classes.
+    """Return the predictions in a file: the column of predictions, or a column for each class.
 
     Probabilities are preferred, unless the score compares labels.
     """

@@ -23,7 +23,7 @@ from truerisk.losses.loss_words import as_loss
 MOST_NAMED = 5  # A message names at most this many candidates or classes.
 # Whole-number outcomes with more distinct values than this are regression targets, not classes.
 MOST_CLASSES = 20
-# Probabilities of a row may sum to 1 only up to this, because files hold few digits.
+# The sum of a row's probabilities may differ from 1 by this much, because files hold few digits.
 SUM_TOLERANCE = 1e-3
 
 
@@ -90,7 +90,7 @@ class RatedSets:
         return np.asarray(risks[:, None] + n_rows * contributions)
 
     def one_row_effects(self) -> np.ndarray:
-        """Return the largest change of each candidate's risk by another label of one row."""
+        """Return the largest change of each candidate's risk if one predicted label changes."""
         if self.loss.response != "label":
             return np.zeros(len(self.values))
         effects = [
@@ -111,12 +111,12 @@ def loss_without_outcomes(scoring: Any) -> Loss:
             errors.append(error)
     if not losses:
         raise errors[0]
-    # A scorer may be a loss of rows for the other task.
+    # What is only a scorer for one task may be a loss of rows for the other task.
     return min(losses, key=lambda loss: loss.response == "scored")
 
 
 TASKS: dict[TaskName, list[float]] = {"classification": [0, 1], "regression": [0.25, 1.5]}
-"""Tasks of a table, each with outcomes that stand for unknown ones."""
+"""Tasks that a table may have, each with outcomes that stand in for the unknown ones."""
 
 
 def _data(outcomes: np.ndarray, task: TaskName, groups: Any = None) -> Data:
@@ -128,7 +128,8 @@ def outcome_data(
 ) -> Data:
     """Return the outcomes as checked data of a task, which is inferred from them and `scoring`.
 
-    Texts and whole numbers of few values are classes, unless the loss is for a regression only.
+    Texts, and whole numbers with few distinct values, are classes, unless the loss is for a
+    regression only.
     """
     refuse_missing("y", outcomes)
     groups = group_codes(groups, len(outcomes))
@@ -143,7 +144,7 @@ def outcome_data(
     if has_classes:
         return _data(numbers.astype(np.int64), "classification", groups)
     if has_probabilities:
-        raise BadData("y holds numbers that are no classes, and there are probabilities.")
+        raise BadData("y holds numbers that are not classes, but the table has probabilities.")
     return _data(numbers, "regression", groups)
 
 
@@ -170,7 +171,7 @@ def requested_loss(scoring: Any, data: Data, positive: Any) -> Loss:
     loss = as_loss(scoring, data, positive)
     if loss.response == "scored":
         raise Refusal(
-            f"{mention('scoring', scoring)} is a scorer of fitted models, and here are "
+            f"{mention('scoring', scoring)} is a scorer of fitted models, and there are "
             "predictions only: use a name such as 'roc_auc' or 'f1', or a loss of rows."
         )
     return loss
@@ -225,8 +226,8 @@ def _checked_probabilities(probabilities: np.ndarray) -> np.ndarray:
     sums = probabilities.sum(axis=1)
     if probabilities.min() < -1e-9 or np.abs(sums - 1).max() > SUM_TOLERANCE:
         raise BadData(
-            "probabilities lie between 0 and 1 and sum to 1 over the classes; here the smallest "
-            f"is {probabilities.min():.4g}, and sums reach from {sums.min():.4g} to "
+            "probabilities must lie between 0 and 1 and sum to 1 over the classes; here the "
+            f"smallest is {probabilities.min():.4g}, and the sums lie between {sums.min():.4g} and "
             f"{sums.max():.4g}."
         )
     return np.asarray(np.clip(probabilities, 0, 1) / sums[:, None])

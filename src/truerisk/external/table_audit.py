@@ -1,4 +1,4 @@
-"""Result of `audit_table`: the claim of a search, its honest value, and who else may be best."""
+"""Result of `audit_table`: the claim of a search, its honest value, and the possible winners."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ class CandidateDifference(Record):
     difference : float
         Its value minus that of the selected candidate.
     low, high : float or None
-        The ends of the interval; all intervals of an audit hold together with its confidence. None
-        if there is no interval.
+        The ends of the interval. All intervals of an audit hold at once with its confidence level.
+        None if there is no interval.
     may_be_best : bool
         True if the candidate is in the confidence set for the best one.
     """
@@ -140,7 +140,7 @@ class TableAudit(ResultWithBounds, Record):
     differences : tuple of CandidateDifference
         Every other candidate against the selected one, the best first.
     findings : tuple of Finding
-        What else a reader should know, the most serious finding first.
+        Problems that were found, the most serious one first.
     n_candidates : int
         The number of candidates.
     n_rows : int
@@ -154,7 +154,8 @@ class TableAudit(ResultWithBounds, Record):
     conclusion : str
         The conclusion in sentences.
     order_test : OrderTest, optional
-        Whether candidates depend on earlier scores, if their order is known.
+        Result of the test whether candidates depend on earlier scores. None if their order is
+        unknown, if there are fewer than ten candidates, or if all have equal risks.
     is_declared_adaptive : bool, default=False
         True if the search was declared adaptive by `adaptive=True`.
     notes : tuple of str, optional
@@ -233,8 +234,9 @@ class TableAudit(ResultWithBounds, Record):
     def best_set(self) -> list[str]:
         """Return the candidates that may be the best one, the selected candidate first.
 
-        The set contains the candidate with the best true value with the probability
-        `confidence_level`.
+        The set contains the candidate with the best true value with a probability of at least
+        `confidence_level`. It contains all candidates if the search is adaptive, or if the
+        influences of the rows on the score are unknown.
 
         Returns
         -------
@@ -264,7 +266,7 @@ class TableAudit(ResultWithBounds, Record):
 
     @property
     def number_tables(self) -> list[tables.Block]:
-        """The values, and the candidates next to the selected one if there are others."""
+        """The values, and the best of the other candidates if there are any."""
         scoring = self.selected.scoring
         rows = [
             [name, formats.format_number(risk.value), str(risk.interval or "none"), risk.method]
@@ -275,10 +277,10 @@ class TableAudit(ResultWithBounds, Record):
         if not self.differences:
             return [values]
         shown = self.differences[:MOST_SHOWN]
-        caption = f"The {len(shown)} candidates next to the selected one"
+        caption = f"The {len(shown)} best candidates after the selected one"
         if shown[0].interval is not None:
             level = formats.format_percent(self.confidence_level)
-            caption += f"; all {len(self.differences)} intervals hold together with {level}"
+            caption += f"; all {len(self.differences)} intervals hold at once with {level}"
         value_heading = self.scale.short_name(scoring)
         header = ["candidate", value_heading, "− selected", "interval", "may be best"]
         return [values, tables.Block(f"{caption}.", header, [d._cells for d in shown])]
