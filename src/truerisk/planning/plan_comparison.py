@@ -37,7 +37,7 @@ class ComparisonPlan(Record):
     difference : float
         The difference of the two risks.
     sd : float
-        The standard deviation of the paired differences of single rows.
+        The standard deviation, over the rows, of the difference between the two losses of a row.
     n : int
         The number of rows.
     power : float
@@ -51,7 +51,7 @@ class ComparisonPlan(Record):
 
     See Also
     --------
-    plan_comparison : Compute it.
+    plan_comparison : Compute this plan.
     compare : Compare two learners.
 
     Examples
@@ -114,18 +114,18 @@ def plan_comparison(
     difference : float
         The difference of the two risks that should be found, such as 0.02.
     sd : float, optional
-        The standard deviation of the paired differences of the losses of single rows.
+        The standard deviation, over the rows, of the difference between the two losses of a row.
     disagreement : float, optional
         For the zero-one loss instead of `sd`: the share of rows on which exactly one of the two
         learners errs.
     n : int, optional
-        Compute the power of this number of rows, instead of the rows for a power.
+        If given, compute the power of this number of rows, instead of the number of rows.
     power : float, optional
         The probability of finding the difference. The default is 0.8.
     cross_validated : bool, default=True
-        True if the learners are compared by cross-validation, as `compare` does. Its differences
-        vary 1.8 times as much as those of independent rows, because models share training rows.
-        False for finished models on a test set.
+        True if the learners are compared by cross-validation, as `compare` does. The variance of
+        the mean difference is then 1.8 times that of independent rows, because the models of the
+        folds share training rows. False for finished models on a test set.
     confidence_level : float, default=0.95
         The confidence level of the interval.
 
@@ -148,9 +148,9 @@ def plan_comparison(
 
     The smallest n whose power by the noncentral t distribution reaches `power` is returned. For the
     zero-one loss with a share d of rows on which one learner errs,
-    :math:`\text{sd}^2 = d - \delta^2`. The interval of `compare` counts one more row in each
-    direction for such labels, so that with cross-validation its half width is
-    :math:`\sqrt{1 + 2 / (n \, \text{sd}^2)}` times as large.
+    :math:`\text{sd}^2 = d - \delta^2`. For cross-validated labels, `compare` computes its
+    interval as if in two more rows exactly one learner erred, once the one and once the other. The
+    half width is therefore multiplied by :math:`\sqrt{1 + 2 / (n \, \text{sd}^2)}`.
 
     Examples
     --------
@@ -164,13 +164,14 @@ def plan_comparison(
     if power is not None:
         check_level("power", power)
         if n is not None:
-            raise BadArgument(f"give {mention('n')} or {mention('power')}: each gives the other.")
+            raise BadArgument(f"give {mention('n')} or {mention('power')}, not both.")
     if not is_number(difference) or not np.isfinite(difference) or difference == 0:
         raise BadArgument(f"{mention('difference', difference)}: give a number other than 0.")
     distance = abs(float(difference))
     row_sd = _checked_sd(distance, sd, disagreement)
     factor = FOLD_VARIANCE_FACTOR if cross_validated else 1.0
-    # The interval of cross-validated labels counts one more row in each direction.
+    # For cross-validated labels, `compare` adds one row in which only the first learner errs, and
+    # one in which only the second errs.
     extra_rows = 2.0 if cross_validated and disagreement is not None else 0.0
     fewest = int(np.ceil(FEWEST_ROWS * factor))
 
@@ -220,8 +221,8 @@ def _checked_sd(difference: float, sd: Any, disagreement: Any) -> float:
         sd = (float(disagreement) - difference**2) ** 0.5
         if sd == 0:
             raise BadArgument(
-                f"{mention('disagreement', disagreement)}: all rows differ alike, so that a single "
-                "row shows the difference; give a smaller difference."
+                f"{mention('disagreement', disagreement)}: one learner errs on every row and the "
+                "other on none, which a single row shows; give a smaller difference."
             )
     if not is_number(sd) or not 0 < sd < np.inf:
         raise BadArgument(f"{mention('sd', sd)}: give a number above 0.")

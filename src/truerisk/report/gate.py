@@ -28,7 +28,7 @@ class Gate:
 def make_gate(result: ResultWithBounds, call: str, *, is_command: bool) -> Gate:
     """Return the gate of a result that a call or a command has computed.
 
-    Its bound is the strictest one of two digits that the interval of the result keeps.
+    Its bound is the strictest one of two significant digits that the interval of the result keeps.
     """
     name, number = next(iter(get_honest_numbers(result).items()))
     reported = number.reported_value
@@ -46,8 +46,8 @@ def make_gate(result: ResultWithBounds, call: str, *, is_command: bool) -> Gate:
     )
     lead = f"This {fails} if the {missed} the bound. "
     if is_command and any(option in call for option in OPTIONS_OF_GATE):
-        return Gate(f"{lead}It is the command that was typed.", call)
-    lead += f"The bound {bound} is just met here: write the one that your use needs."
+        return Gate(f"{lead}This is the command that computed the page.", call)
+    lead += f"This result just meets the bound {bound}: replace it by the bound that you need."
     if not is_command:
         return Gate(lead, f"u = {call}\nu.require({format_as_argument(name, bound)})")
     option = f"--min-score {name}={bound}" if is_score else f"--fail-above {bound}"
