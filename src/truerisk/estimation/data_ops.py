@@ -1,8 +1,8 @@
 """Learners and searches of skrub's DataOps, which take an environment in the place of X and y.
 
-A DataOp computes X and y from the tables of an environment, and then splits them. Everything before
-its marks `mark_as_X` and `mark_as_y` is computed once on all rows, everything after them in each
-training set, as in `skrub.cross_validate`.
+A DataOp computes X and y from the tables of an environment, and then they are split. Everything
+before its marks `mark_as_X` and `mark_as_y` is computed once on all rows, and everything after them
+in each training set, as in `skrub.cross_validate`.
 """
 
 from __future__ import annotations
@@ -47,20 +47,20 @@ def bind_environment(model: Any, environment: Any, y: Any, scoring: Any) -> tupl
     nodes = data_op.skb.find_X_y()
     if not {"X", "y"} <= nodes.keys():
         raise BadData(
-            "the DataOp marks no X or no y: mark the nodes that are split into training and test "
-            "rows by .skb.mark_as_X() and .skb.mark_as_y()."
+            "the DataOp marks no X or no y: call .skb.mark_as_X() and .skb.mark_as_y() on the "
+            "nodes that are split into training and test rows."
         )
     if "cv" in nodes:
         raise Refusal(
-            "the DataOp marks X with a splitter, which would not be that of the honest risk: use "
-            ".skb.mark_as_X() without cv, and give groups= or time= to this call."
+            "the DataOp marks X with a splitter (cv=), but the honest risk has splits of its own: "
+            "use .skb.mark_as_X() without cv, and give groups= or time= to this call."
         )
     own_scoring = getattr(getattr(model, "search", model), "scoring", None)
     names_scores = data_op.skb.find(_is_scoring_node) is not None
     if names_scores and scoring is None and own_scoring is None:
         raise Refusal(
-            "the DataOp names its scores by .skb.with_scoring(), which are not read: give scoring= "
-            "to the search, or to this call for a learner."
+            "the scores that the DataOp names by .skb.with_scoring() are not read: give scoring= "
+            "to the search or, for a learner, to this call."
         )
     bound = _to_estimator(model, environment if has_environment else {})
     if not has_environment:
@@ -82,7 +82,7 @@ def _to_estimator(model: Any, environment: Mapping[str, Any]) -> Any:
     grid_name = "param_grid" if hasattr(search, "param_grid") else "param_distributions"
     setattr(search, grid_name, learner.get_param_grid())
     if search.scoring is None:
-        # The learner's own `score` is that of its last estimator.
+        # skrub then uses the `score` of the learner's last estimator: accuracy or R².
         if is_classifier(learner):
             search.scoring = "accuracy"
         elif is_regressor(learner):

@@ -2,7 +2,7 @@
 
 The tasks are those of GridSearchCV ("search", with a "candidate-split-evaluation" for each fit, and
 "refit-with-best-params"), and "honest-risk", which has evaluations as well. An engine that computes
-many fits at once makes no fit that could be followed: its tasks are shares of all its fits.
+many fits at once makes no single fit that could be followed: its tasks are shares of all its fits.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def fit_with_callbacks(
     y: Any,
     fit_arguments: FitArguments,
 ) -> Any:
-    """Call `fit`, which fits the search, and the callbacks of the search meanwhile."""
+    """Fit the search by `fit`, and call its callbacks when tasks begin and end."""
     n_tasks: int | None = 1 + (search.outer is not None) + bool(search.refit)
     if search.param_grid is None and has_best_params(search.estimator):
-        n_tasks = None  # It is known after its fit whether the estimator is a search.
+        n_tasks = None  # Only after its fit is it known whether the estimator is a search.
     root = search._init_callback_context(max_subtasks=n_tasks)
     weights = fit_arguments.rows["sample_weight"]
     tasks = _FollowedTasks(search, root, _hook_arguments(fit_arguments.X, y, weights))
@@ -58,7 +58,7 @@ def fit_with_callbacks(
 
 
 def _hook_arguments(X: Any, y: Any, weights: Any) -> dict[str, Any]:
-    """Return the arguments of a callback; functions are called if the callback needs the value."""
+    """Return the arguments of a callback. A function is called only if its value is needed."""
     return {"X": X, "y": y, "metadata": None if weights is None else {"sample_weight": weights}}
 
 
@@ -76,7 +76,7 @@ def _follow_fit(
 
 
 class _FollowedTasks(SearchTasks):
-    """Tasks of a search as contexts of callbacks, which are subtasks of its context `root`."""
+    """Tasks of a search that callbacks follow. Their contexts are subcontexts of `root`."""
 
     def __init__(self, search: Any, root: Any, hook_arguments: Mapping[str, Any]) -> None:
         self.search, self.root, self.hook_arguments = search, root, hook_arguments
@@ -144,7 +144,7 @@ class _StageFollower:
             ).call_on_fit_task_begin(estimator=self.search)
 
     def _add_subtask(self, subtask_name: str) -> Any:
-        """Return the context of another subtask, or None if the task has as many as announced."""
+        """Return the context of another subtask, or None if all announced subtasks exist."""
         if self.n_subtasks == self.context.max_subtasks:
             return None
         self.n_subtasks += 1
@@ -185,7 +185,7 @@ class _StageFollower:
 class _FollowedFits:
     """Function that fits and predicts as `fit_and_predict` does, and calls the callbacks.
 
-    It is sent to workers, with the context of each fit by the number of the fit and the candidate.
+    It is sent to workers. `contexts` maps the numbers of the fit and of the candidate to a context.
     """
 
     search: Any
@@ -221,7 +221,7 @@ class _FollowedFits:
                 steps=None,
                 fit_context=partial(_follow_fit, context, self.search, hook_arguments),
             )
-        # Fits that the model makes by other calls of this package are no tasks of this search.
+        # If the model itself calls this package, the fits of that call are no tasks of this search.
         with follow_fits(None), listen(None):
             return fit_and_predict(
                 family, data, request, fit_input, make_test_sets, seed_fit_candidate
