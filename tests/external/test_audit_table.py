@@ -108,23 +108,30 @@ def test_audit_table_agrees_with_the_audit_of_our_search():
     assert of_table.honest.value == pytest.approx(audit.honest.value, abs=1e-12)
 
 
-def forms(folder, polars):
+def forms(folder, polars, pyarrow):
     """The losses of one search in every form that a table may have."""
     columns = dict(zip(NAMES, LOSSES, strict=True))
     wide, long = pd.DataFrame(columns), LONG.drop(columns=["probability_0", "probability_1"])
     wide.to_csv(folder / "wide.csv")
+    wide.set_axis([f"patient {row}" for row in range(150)]).to_csv(folder / "texts.csv")
     wide.to_csv(folder / "plain.csv", index=False)
     polars.DataFrame(columns).write_parquet(folder / "wide.parquet")
     long.to_csv(folder / "long.tsv", sep="\t", index=False)
-    long.to_json(folder / "long.jsonl", orient="records", lines=True)
+    prompts = long.assign(prompt="a\u2028b")  # The separator of lines is a part of this text.
+    prompts.to_json(folder / "long.jsonl", orient="records", lines=True, force_ascii=False)
+    labels = [long.y, long.prediction]
     losses = long.assign(loss=(long.prediction != long.y).astype(float))
     return {
         "mapping": columns,
         "frame": wide,
+        "table of pyarrow": pyarrow.table(columns),
         "file with an index": folder / "wide.csv",
+        "file with an index of texts": folder / "texts.csv",
         "file": str(folder / "plain.csv"),
         "parquet": folder / "wide.parquet",
         "lines": long,
+        "objects": long.assign(y=labels[0].astype(bool).astype(object), prediction=labels[1] == 1),
+        "bytes": dict(long) | dict(zip(["y", "prediction"], np.array(labels, "S"), strict=True)),
         "shuffled lines": long.sample(frac=1, random_state=0).sort_values("candidate", key=order),
         "file of lines": folder / "long.tsv",
         "json lines": folder / "long.jsonl",
@@ -139,8 +146,11 @@ def order(names):
 def test_audit_table_reads_every_form_alike(tmp_path):
     polars = pytest.importorskip("polars")
     expected = numbers_of(tr.audit_table(dict(zip(NAMES, LOSSES, strict=True))))
-    for form, table in forms(tmp_path, polars).items():
+    pyarrow = pytest.importorskip("pyarrow")
+    for form, table in forms(tmp_path, polars, pyarrow).items():
         assert numbers_of(tr.audit_table(table)) == expected, form
+    with pytest.raises(BadArgument, match=r"collect\(\)"):
+        tr.audit_table(polars.LazyFrame(LOSSES))
     of_array = numbers_of(tr.audit_table(LOSSES))
     assert of_array[1:5] == expected[1:5]
     assert numbers_of(tr.audit_table(LOSSES.T, axis=1)) == of_array
@@ -394,6 +404,11 @@ REFUSED = {
     "nothing": ({}, {}, BadData, "no candidate"),
     "unequal": ({"a": [1, 2], "b": [1]}, {}, BadData, "same rows"),
     "text": (pd.DataFrame({"a": [0, 1], "b": ["x", "y"]}), {}, BadData, "'b' holds 'x'"),
+    "complex": (GUESSES + 1j, {}, BadData, "which is no loss"),
+    "dates": ({"a": np.arange(20).astype("M8[D]")}, {}, BadData, "'a' holds .*, which is no loss"),
+    "huge": ({"a": [10**400] * 20}, {}, BadData, "'a' holds 1000.*, which is no loss"),
+    "gap of pandas": ({"a": [pd.NA, *[True] * 19]}, {}, BadData, r"a \(19 of 20 rows\)"),
+    "one name": ({1: GUESSES[0], "1": GUESSES[1]}, {}, BadData, "two columns have the name '1'"),
     "infinite": (np.where(GUESSES > 0, np.inf, 0), {}, BadData, "infinite"),
     "gaps": (
         np.where(np.arange(120) < 5, np.nan, GUESSES),
@@ -409,6 +424,10 @@ REFUSED = {
     "unknown groups": (LINES, {"groups": "flod"}, UnknownName, "did you mean 'fold'"),
     "short order": (GUESSES, {"order": [1, 2]}, BadData, "40 candidates"),
     "equal order": (GUESSES, {"order": np.zeros(40)}, BadData, "different trial number"),
+    "order with a gap": (GUESSES, {"order": [np.nan, *range(39)]}, BadData, "number on line 1"),
+    "order by name": (LINES, {"order": "candidate"}, BadData, "text where numbers are needed"),
+    "wide groups of lines": (LINES, {"groups": np.eye(1050)}, BadData, r"\(1050, 1050\)"),
+    "groups by name": (LINES, {"groups": "candidate"}, BadData, "'group' has .* for row"),
     "order of lines": (LINES, {"order": [1, 2]}, BadArgument, "name of a column"),
     "score of losses": (GUESSES, {"scoring": "roc_auc"}, Refusal, "whole sets of rows"),
     "unknown score": (GUESSES, {"scoring": "acuracy"}, UnknownName, "acuracy"),

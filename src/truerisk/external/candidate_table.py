@@ -19,6 +19,7 @@ from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
 from truerisk.core.registry import check_present, suggestion_for
+from truerisk.data.rows import is_missing
 from truerisk.external.predictions import (
     RatedSets,
     class_names,
@@ -41,8 +42,8 @@ PROBABILITY = "probability_"
 LONG_COLUMNS = {OUTCOME, LOSS, PREDICTION, "fold", "repeat", "group", "order"}
 """Names of columns of long tables. No candidate of a wide table can have one of these names."""
 MAX_CELLS, MAX_BYTES = 50_000_000, 512 * 2**20
-ROW_NUMBERS = {"", ROW, "index", "Unnamed: 0", "column 1"}
-"""Names that programs give to a column of row numbers; our readers name it "column 1"."""
+ROW_NAMES = {"", ROW, "index", "Unnamed: 0", "__index_level_0__", "...1", "column 1"}
+"""Names that programs give to a column of row names; our readers name it "column 1"."""
 
 
 @frozen(eq=False)
@@ -88,11 +89,12 @@ def read_candidate_table(
         )
     if isinstance(groups, str):
         complaint = f"{mention('groups', groups)} is no column of the table"
-        groups = columns.pop(known_column(groups, columns, complaint))
+        name = known_column(groups, columns, complaint)
+        groups = columns[name] if CANDIDATE in columns else columns.pop(name)
     if CANDIDATE in columns:
         if isinstance(order, str):
             complaint = f"{mention('order', order)} is no column of the table"
-            columns["order"] = columns.pop(known_column(order, columns, complaint))
+            columns["order"] = columns[known_column(order, columns, complaint)]
         elif order is not None and order is not False:
             raise BadArgument(
                 f"{mention('order', order)}: this table has a line for each candidate and row, so "
@@ -111,7 +113,7 @@ def read_candidate_table(
             "outcomes, folds or predictions has a line for each candidate and row, with the "
             f"columns {CANDIDATE!r} and {ROW!r}. Leave them out of a table of losses."
         )
-    names = [n for n in columns if n not in ROW_NUMBERS or not _counts_rows(columns[n])]
+    names = [n for n in columns if n not in ROW_NAMES or not _names_rows(columns[n])]
     if not names:
         raise BadData("the table has no candidate.")
     losses = np.array([_losses_as_floats(columns[n], f"column {n!r}") for n in names])
@@ -127,14 +129,17 @@ def columns_of(source: Any) -> dict[str, np.ndarray] | None:
         return read_named_columns(source, max_cells=MAX_CELLS, max_bytes=MAX_BYTES)
     if isinstance(source, Mapping):
         columns = list(source.items())
+    elif type(source).__name__ == "LazyFrame":
+        raise BadArgument("a LazyFrame holds no values: give what its method collect() returns.")
     elif hasattr(source, "columns") and hasattr(source, "__getitem__"):
-        names = [str(name) for name in source.columns]
-        repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-        if repeated:
-            raise BadData(f"two columns have the name {repeated[0]!r}: give each its own.")
-        columns = [(name, source[name]) for name in source.columns]
+        # The attribute `columns` of pyarrow's tables holds the values.
+        has_names_apart = hasattr(type(source), "column_names")
+        names = list(source.column_names if has_names_apart else source.columns)
+        _refuse_repeated(names)
+        columns = [(name, source[name]) for name in names]
     else:
         return None
+    _refuse_repeated([name for name, _ in columns])
     arrays = {str(name): np.asarray(values) for name, values in columns}
     if not arrays:
         raise BadData("the table has no candidate.")
@@ -150,11 +155,26 @@ def columns_of(source: Any) -> dict[str, np.ndarray] | None:
     return arrays
 
 
+def _refuse_repeated(names: Sequence[Any]) -> None:
+    """Raise BadData if two names are equal as texts."""
+    texts = [str(name) for name in names]
+    repeated = next((text for text in dict.fromkeys(texts) if texts.count(text) > 1), None)
+    if repeated is not None:
+        raise BadData(f"two columns have the name {repeated!r}: give each its own.")
+
+
 def known_column(name: str, columns: Mapping[str, Any], complaint: str) -> str:
     """Return the name; raise UnknownName with the complaint if no column has it."""
     if name not in columns:
         raise UnknownName(f"{complaint}{suggestion_for(name, list(columns)) or '.'}")
     return name
+
+
+def _names_rows(values: np.ndarray) -> bool:
+    """Return True if a column has a different text or whole number in each row."""
+    if values.dtype.kind == "f" and (values % 1 != 0).any():
+        return False
+    return len({*map(str, values.tolist())}) == len(values)
 
 
 def _counts_rows(values: np.ndarray) -> bool:
@@ -256,14 +276,20 @@ def _refuse_gaps(names: Sequence[str], n_known: np.ndarray, n_rows: int) -> None
 
 
 def _losses_as_floats(values: Any, owner: str) -> np.ndarray:
-    """Convert losses to floats, missing ones to NaN; raise BadData for text and infinity."""
+    """Convert losses to floats, missing ones to NaN; raise BadData for others and infinity."""
     try:
-        numbers = np.ma.filled(np.ma.asarray(values, dtype=np.float64), np.nan)
-    except (TypeError, ValueError):
-        cells = np.ravel(np.asarray(values, dtype=object)).tolist()
-        first_text = next((cell for cell in cells if isinstance(cell, str | list)), cells[0])
+        cells: np.ndarray = np.ma.asarray(values)
+        if cells.dtype.kind == "O":
+            is_gap = np.frompyfunc(is_missing, 1, 1)(np.ma.filled(cells, np.nan))
+            cells = np.where(np.asarray(is_gap, dtype=bool), np.nan, cells)
+        if cells.dtype.kind in "cmM":  # NumPy converts complex numbers and dates to floats.
+            raise TypeError(cells.dtype)
+        numbers = np.ma.filled(cells.astype(np.float64), np.nan)
+    except (TypeError, ValueError, OverflowError):
+        objects = np.ravel(np.asarray(values, dtype=object)).tolist()
+        first_strange = next((one for one in objects if not _is_float(one)), objects[0])
         raise BadData(
-            f"{owner} holds {repr_on_one_line(first_text)}, which is no loss. Give a column of "
+            f"{owner} holds {repr_on_one_line(first_strange)}, which is no loss. Give a column of "
             "numbers for each candidate, and name a column of groups by "
             f"{mention('groups')}; or give a line for each candidate and row, with the columns "
             f"{CANDIDATE!r} and {ROW!r}."
@@ -273,17 +299,26 @@ def _losses_as_floats(values: Any, owner: str) -> np.ndarray:
     return numbers
 
 
+def _is_float(cell: Any) -> bool:
+    """Return True if a cell can be converted to a float."""
+    try:
+        float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
 def _trials(order: Any, n_candidates: int) -> np.ndarray | None:
     """Return the candidates in the order in which they were tried, or None if it is unknown."""
     if order is None or order is False:
         return None
-    numbers = np.arange(n_candidates) if order is True else _losses_as_floats(order, "order")
+    numbers = np.arange(n_candidates) if order is True else finite_numbers(order, "order")
     if numbers.shape != (n_candidates,):
         raise BadData(
             f"order has shape {numbers.shape}: it needs one trial number for each of "
             f"{n_candidates} candidates, or True if they stand in the order of the trials."
         )
-    if len(np.unique(numbers[np.isfinite(numbers)])) < n_candidates:
+    if len(np.unique(numbers)) < n_candidates:
         raise BadData("order needs a different trial number for each candidate.")
     return np.argsort(numbers, kind="stable")
 
@@ -440,9 +475,9 @@ def _one_value(
     name: str, values: np.ndarray, owner_of_line: np.ndarray, owners: tuple[str, ...]
 ) -> np.ndarray:
     """Return the value in a column of each row, or of each candidate for the column 'order'."""
-    if len(values) != len(owner_of_line):
+    if values.shape != owner_of_line.shape:
         raise BadData(
-            f"{name} has {len(values)} values for {len(owner_of_line)} lines: a table with a line "
+            f"{name} has shape {values.shape} for {len(owner_of_line)} lines: a table with a line "
             "for each candidate and row needs one for each line, or the name of a column."
         )
     refuse_missing(f"column {name!r}", values)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from pathlib import Path, PurePath
@@ -72,7 +73,7 @@ def _single_column(path: str | os.PathLike[str], max_bytes: int) -> dict[str, np
     # Without a line end, it is a compressed file, or a text whose first line is very long.
     if not header.endswith(b"\n"):
         return None
-    name, *cells = read_text(path, max_bytes=max_bytes).full_text.splitlines()
+    name, *cells = read_text(path, max_bytes=max_bytes).full_text.split("\n")
     values = [cell.strip().strip('"') for cell in cells if cell.strip()]
     numbers = [parse_number(value) for value in values]
     column = np.array(values) if None in numbers else np.array(numbers, dtype=np.float64)
@@ -84,12 +85,12 @@ def _read_json_lines(
 ) -> dict[str, np.ndarray]:
     """Read a file with one JSON object per line, all with the same keys."""
     records: list[dict[str, Any]] = []
-    lines = read_text(path, max_bytes=max_bytes).full_text.splitlines()
+    lines = read_text(path, max_bytes=max_bytes).full_text.split("\n")
     for line_number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
+            record = json.loads(line, object_pairs_hook=_record)
         except (ValueError, RecursionError) as error:
             raise BadData(f"{path}: line {line_number} is no JSON: {error}.") from None
         plain_types = str, int, float, bool, type(None)
@@ -111,9 +112,18 @@ def _read_json_lines(
     return {name: _column([record[name] for record in records]) for name in records[0]}
 
 
+def _record(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the object of these keys and values; raise ValueError if a key occurs twice."""
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        raise ValueError("a key occurs twice")
+    return record
+
+
 def _column(values: list[Any]) -> np.ndarray:
     """Return the values of a column as floats, or as texts if one of them is not a number."""
     if not any(isinstance(value, str) for value in values):
-        return np.array(values, dtype=np.float64)  # None becomes NaN.
+        with contextlib.suppress(OverflowError):
+            return np.array(values, dtype=np.float64)  # None becomes NaN.
     texts = ["" if value is None else str(value) for value in values]
     return np.array(["" if text in MISSING_TEXTS else text for text in texts])

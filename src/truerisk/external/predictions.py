@@ -133,8 +133,11 @@ def outcome_data(
     """
     refuse_missing("y", outcomes)
     groups = group_codes(groups, len(outcomes))
+    if outcomes.dtype.kind == "O":
+        outcomes = np.array(outcomes.tolist())  # Numbers and booleans get their own type.
     if outcomes.dtype.kind not in "biuf":
-        return _data(outcomes.astype(str), "classification", groups)
+        labels = np.array([label_text(value) for value in outcomes.tolist()])
+        return _data(labels, "classification", groups)
     numbers = outcomes.astype(np.float64)
     has_classes = bool((numbers % 1 == 0).all()) and len(np.unique(numbers)) <= MOST_CLASSES
     if has_classes and isinstance(scoring, str | Loss) and not has_probabilities:
@@ -262,6 +265,8 @@ def named(names: Sequence[str]) -> str:
 
 
 def label_text(value: Any) -> str:
-    """Convert a label or a row number to text; 3.0 and 3 give the same text."""
+    """Convert a label or a row number to text; 3.0 and 3 give the same text, bytes are decoded."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
     is_whole = isinstance(value, bool) or (isinstance(value, float) and value.is_integer())
     return str(int(value)) if is_whole else str(value)
