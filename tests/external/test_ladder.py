@@ -19,6 +19,7 @@ from truerisk.exceptions import (
     StoreLocked,
     UnknownName,
 )
+from truerisk.external.ladder import status_of
 from truerisk.study.lock import Lock
 
 N = 210
@@ -175,6 +176,7 @@ def test_ladder_keeps_its_steps():
     assert ladder.best == told[2]
     assert [each.name for each in told] == ["base", "2", "3"]
     assert ladder.n_submissions == 3
+    assert str(ladder.submit(Y, name="\x1b[31m\ud800")).startswith(r"\x1b[31m\xd800: no better")
 
 
 # ---------------- attacks and power
@@ -316,6 +318,8 @@ def test_ladder_refuses_the_store_of_another(store, case):
 
 DAMAGED = {
     "other file": (0, b'{"a": 1}\n', "no ladder of this version"),
+    "earlier version": (0, b'{"schema": "truerisk.ladder/1"}\n', "no ladder of this version"),
+    "removed": (1, b"", "line 2"),
     "text": (0, b"y,prediction\n", "line 1: no line of a ladder"),
     "list for the header": (0, b"[]\n", "line 1"),
     "no bytes of a text": (1, b"\xff\xfe\n", "line 2"),
@@ -337,6 +341,21 @@ def test_ladder_refuses_a_damaged_line(store, case):
     store.write_bytes(b"".join(lines))
     with pytest.raises(BadStore, match=message):
         tr.Ladder(Y, store=store)
+    with pytest.raises(BadStore, match="is no ladder, or was changed"):
+        status_of(store)
+
+
+@pytest.mark.parametrize("lines", [(0, 2, 1), (0, 1, 1, 2), (0, 1, 3)])
+def test_ladder_refuses_moved_copied_and_removed_lines(store, lines):
+    """Each line is whole, so that only the lines before it can tell."""
+    kept = [*two_submitted(store), b""]
+    tr.Ladder(Y, store=store).submit(Y)
+    kept[3] = store.read_bytes().splitlines(keepends=True)[3]
+    store.write_bytes(b"".join(kept[line] for line in lines))
+    with pytest.raises(BadStore, match="it was changed"):
+        tr.Ladder(Y, store=store)
+    with pytest.raises(BadStore, match="cannot be read: Is a directory"):
+        status_of(store.parent)
 
 
 def test_ladder_does_not_touch_a_locked_store(store, monkeypatch):

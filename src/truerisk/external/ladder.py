@@ -51,7 +51,7 @@ from truerisk.losses.loss import RowLoss
 from truerisk.results.interval import Scale
 from truerisk.results.records import Count, PerfectScore, Record
 
-SCHEMA = "truerisk.ladder/1"
+SCHEMA = "truerisk.ladder/2"
 MAX_BYTES = 2**30
 WAIT_SECONDS = 5.0
 DAMAGES = ValueError, KeyError, TypeError, AttributeError, RecursionError
@@ -101,7 +101,8 @@ class Submission(Record):
     def __str__(self) -> str:
         verdict = "accepted" if self.accepted else "not better by more than the noise"
         name = Scale(self.perfect).name_for(self.scoring)
-        return f"{self.name}: {verdict}; best {name} {formats.format_number(self.value)}"
+        value = formats.format_number(self.value)
+        return f"{formats.escape_and_truncate(self.name)}: {verdict}; best {name} {value}"
 
 
 class Ladder:
@@ -193,6 +194,7 @@ class Ladder:
                 "unknown, so the noise of a difference is unknown. Use a loss of rows or 'roc_auc'."
             )
         self._best_losses: np.ndarray | None = None
+        self._checksum = 0
         self.steps: tuple[Submission, ...] = ()
         self.n_submissions = 0
         self._store = None if store is None else to_store_path(store, example="ladder.jsonl")
@@ -370,6 +372,7 @@ class Ladder:
     def _read(self, store: Path) -> None:
         """Read all submissions again, and remove a last line that a kill has cut."""
         self.steps, self._best_losses, self.n_submissions = (), None, 0
+        self._checksum = 0
         if not store.exists():
             return
         *lines, cut_line = _lines_in(store)
@@ -402,8 +405,7 @@ class Ladder:
 
     def _replay(self, content: dict[str, Any]) -> None:
         """Add a stored submission; compute the losses of accepted ones from their predictions."""
-        if content.pop("checksum") != _checksum(content):
-            raise ValueError(content["name"])
+        self._checksum = _verified_checksum(content, self._checksum)
         losses = self._losses(np.array(content["predictions"])) if content["accepted"] else None
         submission = self._answer(content["name"], losses)
         if content["accepted"] and submission.value != content["value"]:
@@ -417,7 +419,7 @@ class Ladder:
         if submission.accepted:
             content |= {"value": submission.value, "predictions": values.tolist()}
         lines = [] if size else [self._header()]
-        lines.append(content | {"checksum": _checksum(content)})
+        lines.append(content | {"checksum": _checksum(content, self._checksum)})
         try:
             with store.open("ab") as file:
                 file.write(
@@ -433,14 +435,28 @@ class Ladder:
 
 def _lines_in(store: Path) -> list[bytes]:
     """Return the lines of a store; the last one is empty, unless a kill has cut it."""
-    if store.stat().st_size > MAX_BYTES:
-        raise BadStore(f"{store} has more than {MAX_BYTES} bytes: it is no ladder.")
-    return store.read_bytes().split(b"\n")
+    try:
+        if store.stat().st_size > MAX_BYTES:
+            raise BadStore(f"{store} has more than {MAX_BYTES} bytes: it is no ladder.")
+        return store.read_bytes().split(b"\n")
+    except OSError as error:
+        raise BadStore(f"{store} cannot be read: {error.strerror}.") from None
 
 
-def _checksum(content: Mapping[str, Any]) -> int:
-    """Return a checksum of a submission, by which a damaged line is recognised."""
-    return zlib.crc32(json.dumps(content).encode())
+def _checksum(content: Mapping[str, Any], previous: int) -> int:
+    """Return a checksum of a submission and all before it, given that of the previous one.
+
+    By it a line is recognised that was changed, removed or moved.
+    """
+    return zlib.crc32(json.dumps(content).encode(), previous)
+
+
+def _verified_checksum(content: dict[str, Any], previous: int) -> int:
+    """Take the checksum out of a stored submission; raise ValueError if it is another."""
+    stored = content.pop("checksum")
+    if stored != _checksum(content, previous):
+        raise ValueError(content["name"])
+    return int(stored)
 
 
 # ---------------------------------------------------------------- files
@@ -481,6 +497,9 @@ def status_of(store: Path) -> str:
         header, *contents = map(json.loads, _lines_in(store)[:-1])
         if header["schema"] != SCHEMA:
             raise KeyError(SCHEMA)
+        checksum = 0
+        for content in contents:
+            checksum = _verified_checksum(content, checksum)
         steps = [
             [str(number), str(content["name"]), formats.format_number(float(content["value"]))]
             for number, content in enumerate(contents, start=1)

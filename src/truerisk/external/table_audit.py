@@ -124,7 +124,8 @@ class CandidateDifference(Record):
     def __str__(self) -> str:
         candidate, _, difference, interval, _ = self._cells
         ability = "may" if self.may_be_best else "can hardly"
-        return f"{candidate}: {difference} {interval}, {ability} be the best"
+        name = formats.escape_and_truncate(candidate)
+        return f"{name}: {difference} {interval}, {ability} be the best"
 
 
 @frozen(eq=False)
