@@ -176,7 +176,7 @@ def test_ladder_keeps_its_steps():
     assert ladder.best == told[2]
     assert [each.name for each in told] == ["base", "2", "3"]
     assert ladder.n_submissions == 3
-    assert str(ladder.submit(Y, name="\x1b[31m\ud800")).startswith(r"\x1b[31m\xd800: no better")
+    assert str(ladder.submit(Y, name="\x1b[31m\ud800")).startswith(r"\x1b[31m\xd800: not")
 
 
 # ---------------- attacks and power

@@ -18,6 +18,7 @@ import numpy as np
 from truerisk.core.arguments import mention, repr_on_one_line
 from truerisk.core.errors import BadArgument, BadData, Refusal, UnknownName
 from truerisk.core.frozen import frozen
+from truerisk.core.identity import is_a
 from truerisk.core.registry import check_present, suggestion_for
 from truerisk.data.rows import is_missing
 from truerisk.external.predictions import (
@@ -129,7 +130,7 @@ def columns_of(source: Any) -> dict[str, np.ndarray] | None:
         return read_named_columns(source, max_cells=MAX_CELLS, max_bytes=MAX_BYTES)
     if isinstance(source, Mapping):
         columns = list(source.items())
-    elif type(source).__name__ == "LazyFrame":
+    elif is_a(source, "polars:LazyFrame"):
         raise BadArgument("a LazyFrame holds no values: give what its method collect() returns.")
     elif hasattr(source, "columns") and hasattr(source, "__getitem__"):
         # The attribute `columns` of pyarrow's tables holds the values.

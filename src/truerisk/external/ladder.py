@@ -493,15 +493,20 @@ def status_of(store: Path) -> str:
     """Describe the accepted submissions in a store; the outcomes of the holdout are not needed."""
     if not store.exists():
         raise BadStore(f"there is no ladder {str(store)!r}.")
+    lines = _lines_in(store)[:-1]
     try:
-        header, *contents = map(json.loads, _lines_in(store)[:-1])
+        header, *contents = map(json.loads, lines)
         if header["schema"] != SCHEMA:
             raise KeyError(SCHEMA)
         checksum = 0
         for content in contents:
             checksum = _verified_checksum(content, checksum)
         steps = [
-            [str(number), str(content["name"]), formats.format_number(float(content["value"]))]
+            [
+                str(number),
+                formats.escape_and_truncate(content["name"]),
+                formats.format_number(float(content["value"])),
+            ]
             for number, content in enumerate(contents, start=1)
             if content["accepted"]
         ]
