@@ -20,8 +20,8 @@ NOTABLE = 1.25
 """A ratio that changed by this factor is bold; smaller changes are mostly noise of the machine."""
 HEAD = """# Benchmarks by date
 
-A column of these tables shows the stored results of one date. The column "change" compares the
-last two results of a case: 0.80 means that truerisk takes 80 % of the time that it took before. A
+The tables compare truerisk with other programs (peers) on several dates. Each column shows the
+stored results of one date. The column "change" compares the last two results of a case: 0.80 means that truerisk takes 80 % of the time that it took before. A
 change by more than a quarter is bold; smaller changes are mostly noise of the machine.
 
 `make bench ARGS="--json benchmarks/stored/DATE.json"` stores new results, and
@@ -32,7 +32,8 @@ measure. The results of the first three dates were taken from that page and from
 RATIOS = """
 ## Time
 
-The numbers are the running time of truerisk over the running time of the peer, in the same run.
+The numbers are the running time of truerisk divided by the running time of the peer, measured in
+the same run. Below 1, truerisk is faster.
 """
 COVERAGE = """
 ## Coverage
