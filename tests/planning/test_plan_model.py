@@ -14,7 +14,7 @@ from truerisk.losses.survival_losses import Concordance
 from truerisk.planning.model_size import LinearPredictor
 from truerisk.planning.survival_size import TimesToEvent
 from truerisk.validation.follow_up import CoxFit
-from truerisk.validation.observed_expected import event_share_by
+from truerisk.validation.observed_expected import estimate_event_share
 
 BINARY = {"parameters": 24, "prevalence": 0.174}
 LINE = {"outcome": "continuous", "parameters": 2, "r2": 0.1, "mean": 1, "sd": 1}
@@ -161,7 +161,9 @@ def test_plan_validation_of_times_foresees_the_spread_of_simulated_validations()
         data = Data.check(predictor[:, None], pairs, task="survival")
         loss = Concordance().of_set(data, np.arange(n), predictor[None], None)[0]
         slope = CoxFit.fit(y, predictor, np.ones(n)).coef[0]
-        found.append((math.log(event_share_by(y, None, 5.0)[0]), slope, 1 - loss, *y.mean(axis=0)))
+        found.append(
+            (math.log(estimate_event_share(y, None, 5.0)[0]), slope, 1 - loss, *y.mean(axis=0))
+        )
     std_errors = (
         times.log_ratio_std_error(5),
         times.slope_std_error(),

@@ -16,7 +16,7 @@ from tests.support.survival import Exponential, drawn_times
 import truerisk as tr
 from truerisk.exceptions import TrueRiskError
 from truerisk.validation.follow_up import CoxFit
-from truerisk.validation.observed_expected import event_share_by
+from truerisk.validation.observed_expected import estimate_event_share
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((150, 3))
@@ -122,7 +122,7 @@ def test_intervals_of_times_hold_in_simulated_validations():
         predictor = rng.normal(0, 0.9, n)
         event, lost = rng.exponential(6 * np.exp(-predictor)), rng.exponential(8, n)
         y = np.column_stack([event <= lost, np.minimum(event, lost)]).astype(float)
-        share, variance = event_share_by(y, None, 4.0)
+        share, variance = estimate_event_share(y, None, 4.0)
         log_ratio = np.log(share / np.mean(1 - np.exp(-np.exp(predictor) * 4 / 6)))
         fit = CoxFit.fit(y, predictor, np.ones(n))
         error = np.sqrt(fit.covariance(np.arange(n))[0, 0])

@@ -157,7 +157,7 @@ def _value_description(
 
 
 def _error_count_text(risk: RiskEstimate) -> str:
-    """Format the errors of the tested rows: ', 20 of 150', or '' if rows are no equal trials."""
+    """Format the count of errors: ', 20 of 150', or '' if errors are not independent trials."""
     try:
         losses = zero_one_losses(risk)
     except Refusal:

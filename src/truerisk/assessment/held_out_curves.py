@@ -28,7 +28,7 @@ def roc_curve(predictions: OutOfFoldPredictions, problem: EstimationProblem) -> 
             f"against the others, such as positive={label!r}."
         )
     data, plan = event.data, predictions.answers.plan
-    # Test sets are folds if there are several of them and no row is in two of them.
+    # Rows are out-of-fold if there are several test sets and no row is in two of them.
     is_in_folds = plan.n_questions > 1 and sum(plan.test_sizes) == len(predictions.rows)
     kind = "probabilities" if predictions.response == "probability" else "scores"
     truth, values = (

@@ -44,7 +44,7 @@ RATES = ("sensitivity", "specificity", "precision")
     metavar="COL",
     multiple=True,
     required=True,
-    help="The column of scores; several ones are compared in pairs.",
+    help="A column of scores; give the option again to compare columns in pairs.",
 )
 @click.option("--positive", metavar="LABEL", help="The class that high scores stand for.")
 @click.option(
@@ -57,9 +57,9 @@ RATES = ("sensitivity", "specificity", "precision")
 )
 @click.option("--cost", type=(float, float), metavar="FP FN", help="Costs of the two errors.")
 @click.option("--prevalence", type=float, help="With --cost: the share of positives in use.")
-@click.option("--sensitivity", type=float, help="Demand it.")
-@click.option("--specificity", type=float, help="Demand it.")
-@click.option("--precision", type=float, help="Demand it.")
+@click.option("--sensitivity", type=float, help="Find the threshold that reaches it.")
+@click.option("--specificity", type=float, help="Find the threshold that reaches it.")
+@click.option("--precision", type=float, help="Find the threshold that reaches it.")
 @confidence_option("--level")
 @figures_option
 @json_option
@@ -181,7 +181,7 @@ def _roc_as_json(
             to_json_value(curve.minus(other_curve, args.confidence))
             for curve, other_curve in combinations(curves, 2)
         ]
-        # The keys of two scores, which are older.
+        # Files of earlier versions have these two keys for two scores.
         roc_document["other"] = roc_document["others"][0]
         roc_document["difference"] = roc_document["differences"][0]
     return json.dumps(roc_document, allow_nan=False)

@@ -41,9 +41,9 @@ from truerisk.core.registry import check_present
 @click.option(
     "--predictions",
     metavar="COL",
-    help="Instead of a model: the column of what a finished one said, of any program: "
-    "probabilities of the event, numbers, or with --event the risks by --horizon, or without it "
-    "linear predictors; nothing is fitted.",
+    help="Validate the predictions in this column, of a finished model of any program, and fit "
+    "nothing: probabilities of the event, or numbers. With --event: risks by --horizon, or linear "
+    "predictors if there is no --horizon.",
 )
 @cv_option
 @scoring_option

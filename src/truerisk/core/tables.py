@@ -64,7 +64,7 @@ def drop_empty_columns(
 def blocks_with_caption(
     sentences: str | Sequence[str], header: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> list[Block]:
-    """Return a table with the first of some sentences as caption, and the others in a table.
+    """Return a table with the first sentence as caption, and a table of the other sentences.
 
     >>> [block.caption for block in blocks_with_caption("It is .1. It was .2.", ["x"], [["1"]])]
     ['It is .1.', '']
@@ -138,7 +138,7 @@ class Block:
                 for cell, style in zip(cells, styles, strict=True)
             )
 
-        # A caption is as narrow as its table, so a sentence would be broken into many lines.
+        # An HTML caption is as narrow as its table, which breaks a sentence into many lines.
         caption = "<p style='margin:.8em 0 .3em;max-width:60em'>"
         caption_html = f"{caption}{html.escape(self.caption)}</p>" if self.caption else ""
         header_html = row_html("th scope='col'", header) if any(header) else ""

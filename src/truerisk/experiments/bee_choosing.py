@@ -443,6 +443,7 @@ def heat_maps(
     """
 
     def mark(name: str, j: int) -> str:
+        """Return the mark of a choice at a size, "+" or "−", or a space."""
         cv_name = f"{name[:-4]}CV-5"
         if "BEE" not in name or cv_name not in our_errors:
             return " "

@@ -37,7 +37,7 @@ from truerisk.extend import Family, LinearRules
 
 # These are the indices of the smallest and largest sizes in `training_sizes`.
 FIRST_SIZE, LAST_SIZE = 0, -1
-# Mean errors count as equal if they differ by at most this: two of the 86 test rows at n = 130.
+# Mean errors count as equal if they differ by at most this: two of 86 test rows, at n = 130.
 EQUALITY_TOLERANCE = 0.02
 # Each class needs this number of rows: the improper prior (BEEi) has no posterior with one row.
 MIN_ROWS_PER_CLASS = 2

@@ -78,8 +78,8 @@ class Panel:
     series ("boxes"), a bar per x, with several series side by side ("bars"), and a row per series
     with a cell per name ("shades"). `names` are at x = 1, 2, ...; `limits` is the range of y.
     `steps` describe in words what the lines show at each x; a slider on the page selects them.
-    If `log` is True, the y axis is logarithmic. `marked` has a text per series of "shades", with
-    "+" for each cell in bold and "−" for each cell in italics; `marks_text` explains both.
+    If `log` is True, the y axis is logarithmic. `marked` has a text per series of "shades",
+    with a character per cell: "+" for bold, "−" for italics, or a space. `marks_text` explains it.
     """
 
     title: str

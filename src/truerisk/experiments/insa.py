@@ -416,7 +416,7 @@ MEAN_DIFFERENCE = 1.2
 HOLD_OUT = "hold-out"
 METHODS_BY_K = {HOLD_OUT: Holdout(), "K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10)}
 METHODS_BY_K["K = n"] = LeaveOneOut()
-# The linear discriminant is also fitted to so many rows, for estimates with a growing sample.
+# The linear discriminant is also fitted to these numbers of rows, to compare large samples.
 GROWING_SIZES = (40, 160, 640, 2560)
 # Estimates of large samples count as equivalent if their means differ by less than this.
 EQUIVALENCE_TOLERANCE = 0.005

@@ -187,7 +187,7 @@ class Trial:
 def draw_kearns_trial(noise: float, n: int, seed: int, replicate_number: int, d: int = 10) -> Trial:
     """Draw a trial of n points with this noise, for k = 1 … min(MAX_INTERVALS, n).
 
-    With more than ten intervals in the target, rules have up to twice as many intervals.
+    If the target has more than ten intervals, d, the rules have up to 2d intervals.
     """
     name = f"kearns {noise} {n}" + (f" {d}" if d > N_TARGET_INTERVALS else "")
     max_k = MAX_INTERVALS if d <= N_TARGET_INTERVALS else 2 * d
@@ -217,9 +217,9 @@ PARALLEL_SHARE = 0.1
 INVISIBLE_DIFFERENCE = 0.02
 # The plug-in estimate is judged with 5n/8 intervals, which leave few intervals with both labels.
 PLUG_IN_COUNTS = {n: 5 * n // 8 for n in (40, 160, 640)}
-# Less of the bias than this counts as explained by the plug-in estimate.
+# The plug-in estimate fails if it leaves more than this of the bias unexplained.
 UNEXPLAINED_BIAS = 0.1
-# The figure shows which points change their prediction in rules of so many intervals.
+# The figure shows, for rules with these numbers of intervals, which predictions change.
 CHANGE_KS = (4, 10, 20, 40, 60)
 # RISKS_AT_K and BIASES_BY_NOISE are means over this number of earlier trials.
 N_EARLIER_TRIALS = 2000

@@ -33,7 +33,7 @@ POINT_COUNTS = (20, 100, 500)
     range(3),
     range(3, 4),
 )
-# One situation has a target of so many intervals, with the largest number of points.
+# A further situation has this number of target intervals, and the largest number of points.
 MANY_INTERVALS = 100
 N_TRIALS = 1000
 N0_VALUES = (5, 10, 20)

@@ -49,7 +49,8 @@ LARGEST_WIDTHS = {
 # The linear predictor implies a prevalence and an AUC of the model.
 # A note is added if an anticipated value differs from the implied one by more than this share.
 MAX_RELATIVE_DIFFERENCE = 0.05
-SMALLEST_SHARE = 1e-6  # of people with the event by the horizon, and of people still followed
+# By the horizon, at least this share of people must have had the event, and be still followed.
+SMALLEST_SHARE = 1e-6
 
 
 def plan_validation(
@@ -111,7 +112,7 @@ def plan_validation(
     sd : float, optional
         For a continuous outcome: its standard deviation.
     rate : float, optional
-        For a time to an event: the number of events per person and unit of time.
+        For a time to an event: the mean number of events per person and unit of time.
     horizon : float, optional
         For a time to an event: the time up to which the model predicts risks.
     follow_up : float, optional
@@ -363,14 +364,17 @@ def _rows_for_times(
     concordance_width: float = model_size.AUC_AND_R2_WIDTH,
 ) -> PlannedRows:
     if concordance <= 0.5:
-        raise BadArgument(f"{mention('concordance', concordance)}: a model is better than .5.")
+        raise BadArgument(
+            f"{mention('concordance', concordance)}: a model is better than .5, so use a larger "
+            "number."
+        )
     check_events_per_person(rate, follow_up)
     times = TimesToEvent.from_concordance(concordance, rate, follow_up)
     risk, followed = times.risk_by(horizon), math.exp(-times.censoring * horizon)
     if not (followed * (1 - risk) > SMALLEST_SHARE and risk > SMALLEST_SHARE):
         raise Refusal(
             f"by {mention('horizon', horizon)}, nobody has had the event or nobody is still "
-            "followed: foresee a horizon nearer to the mean follow-up."
+            "followed: use a horizon nearer to the mean follow-up."
         )
     z = model_size.normal_quantile(confidence_level)
     rows_for = model_size.rows_for_std_error

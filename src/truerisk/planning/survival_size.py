@@ -1,4 +1,4 @@
-"""Precision of the validation of a model of times to an event, for one row.
+"""Standard errors, for one row, in the validation of a model of times to an event.
 
 The linear predictor is normal, hazards are proportional and constant in time, and rows are censored
 at a constant rate that does not depend on the linear predictor. Means over these distributions are
@@ -22,10 +22,11 @@ N_BISECTIONS = 60
 
 @frozen(eq=False)
 class TimesToEvent:
-    """Values of the linear predictor, their hazards of the event and weights, and the censoring.
+    """Population of people with a normal linear predictor, an event rate and a censoring rate.
 
-    The hazards are those of a person and unit of time. `censoring` is the rate of censoring, and
-    `time_unit` the mean follow-up.
+    `values` of the linear predictor have probabilities `weights`, and `hazards` of the event per
+    person and unit of time. `censoring` is the rate of censoring, and `time_unit` is the mean
+    follow-up.
     """
 
     values: np.ndarray
@@ -36,7 +37,7 @@ class TimesToEvent:
 
     @classmethod
     def from_sd(cls, sd: float, rate: float, follow_up: float) -> TimesToEvent:
-        """Return times with this event rate per unit of time, and this mean follow-up."""
+        """Return the population with this event rate per unit of time and this mean follow-up."""
         nodes = np.linspace(-MAX_DISTANCE_IN_SD, MAX_DISTANCE_IN_SD, N_VALUES)
         weights = np.exp(-(nodes**2) / 2)
         weights /= weights.sum()
@@ -51,12 +52,12 @@ class TimesToEvent:
 
     @classmethod
     def from_concordance(cls, concordance: float, rate: float, follow_up: float) -> TimesToEvent:
-        """Return times whose linear predictor has this concordance (Harrell's C)."""
+        """Return the population whose linear predictor has this concordance (Harrell's C)."""
         low, high = 0.0, LARGEST_SD
         if cls.from_sd(high, rate, follow_up).concordance < concordance:
             raise Refusal(
                 f"no normal linear predictor has a concordance of {concordance:.15g} with this "
-                "rate and follow-up: foresee a lower one."
+                "rate and follow-up: use a lower one."
             )
         for _ in range(N_BISECTIONS):
             middle = (low + high) / 2
@@ -70,14 +71,17 @@ class TimesToEvent:
         return math.sqrt(float(self.weights @ self.values**2))
 
     def _earlier_event_shares(self) -> np.ndarray:
-        """Return the probability that a row has an event while another row is followed."""
+        """Return the probability that a row has its event while both rows of a pair are followed.
+
+        Lines are values of this row, columns are values of the other row.
+        """
         return self.hazards[:, None] / (self.hazards[:, None] + self.hazards + 2 * self.censoring)
 
     @property
     def concordance(self) -> float:
         """Share of comparable pairs in which the earlier event has the larger linear predictor."""
         pairs = self.weights[:, None] * self.weights * self._earlier_event_shares()
-        return float((pairs * _order(self.values)).sum() / pairs.sum())
+        return float((pairs * _compare_pairs(self.values)).sum() / pairs.sum())
 
     def risk_by(self, horizon: float) -> float:
         """Return the share of rows with the event by a horizon, without censoring."""
@@ -89,7 +93,7 @@ class TimesToEvent:
         survival = np.exp(-np.outer(times, self.hazards)) * self.weights
         hazard = survival @ self.hazards / survival.sum(axis=1)
         followed = survival.sum(axis=1) * np.exp(-self.censoring * times)
-        integral = _integral(hazard / followed, times)
+        integral = _integrate(hazard / followed, times)
         risk = self.risk_by(horizon)
         return (1 - risk) * math.sqrt(integral) / risk
 
@@ -110,28 +114,28 @@ class TimesToEvent:
         total = events.sum(axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             variance = events @ self.values**2 - (events @ self.values) ** 2 / total
-        information = _integral(np.nan_to_num(variance) * times, np.log(times))
+        information = _integrate(np.nan_to_num(variance) * times, np.log(times))
         return 1 / math.sqrt(information)
 
     def concordance_std_error(self) -> float:
         """Return the standard error of Harrell's C for one row, from the influence of a row."""
-        concordance, order = self.concordance, _order(self.values)
+        concordance, order = self.concordance, _compare_pairs(self.values)
         times, rates = self._times, self.hazards + self.censoring
         followed = np.exp(-np.outer(rates, times))  # one line for each value of the other row
         later = ((order - concordance) * self.weights) @ followed
         earlier = ((1 - order - concordance) * self.weights * self.hazards / rates) @ (1 - followed)
         density = self.weights[:, None] * followed * times  # times, since steps are of log(time)
         squares = self.hazards[:, None] * (later + earlier) ** 2 + self.censoring * earlier**2
-        variance = _integral((density * squares).sum(axis=0), np.log(times))
+        variance = _integrate((density * squares).sum(axis=0), np.log(times))
         comparable = self.weights @ self._earlier_event_shares() @ self.weights
         return math.sqrt(variance) / float(comparable)
 
 
-def _integral(values: np.ndarray, points: np.ndarray) -> float:
+def _integrate(values: np.ndarray, points: np.ndarray) -> float:
     """Integrate by the trapezoid rule."""
     return float(np.diff(points) @ (values[1:] + values[:-1]) / 2)
 
 
-def _order(values: np.ndarray) -> np.ndarray:
-    """Return 1 where the row's value is larger than the column's, 0 if smaller, ½ if equal."""
+def _compare_pairs(values: np.ndarray) -> np.ndarray:
+    """Return 1 if the value of the line is larger than that of the column, ½ if equal, else 0."""
     return (1 + np.sign(values[:, None] - values)) / 2

@@ -16,7 +16,7 @@ OPTIONS_OF_GATE = ("--min-score", "--fail-above")
 
 @frozen
 class Gate:
-    """A sentence about a bound, and the command or call that fails if the bound is missed.
+    """Sentences about a bound, and the command or call that fails if the bound is missed.
 
     The call is empty if the result has no interval.
     """

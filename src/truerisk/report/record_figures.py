@@ -215,7 +215,7 @@ def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
 
 
 def draw_error_tail(posterior: ErrorPosterior) -> Figure:
-    """Draw the probability that the true error exceeds a number, 1 − cdf, with four measures."""
+    """Draw the probability 1 − cdf that the true error exceeds a number, and four measures."""
     lowest_rate, highest_rate = (
         posterior.quantile(TAIL_PROBABILITY),
         posterior.quantile(1 - TAIL_PROBABILITY),
@@ -249,8 +249,8 @@ def draw_error_tail(posterior: ErrorPosterior) -> Figure:
     return replace(
         figure,
         name="posterior",
-        caption=f"Beta posterior of a flat prior: {', '.join(map(': '.join, rows))}. It is of "
-        f"{posterior.of}.",
+        caption=f"Beta posterior of a flat prior: {', '.join(map(': '.join, rows))}. The errors "
+        f"are those of {posterior.of}.",
         table=FigureTable.from_rows(("", "value"), rows),
     )
 

@@ -222,9 +222,7 @@ MEASURES_CAPTION = (
 )
 
 
-LEVEL_CALIBRATION_CAPTION = (
-    "calibration of the rows of each level; the intervals hold one at a time"
-)
+LEVEL_CALIBRATION_CAPTION = "calibration of the rows of each level; each interval holds on its own"
 UPDATING_CAPTION = (
     "coefficients fitted to all rows; the losses, and the change against the model as it is, by "
     "cross-validation"

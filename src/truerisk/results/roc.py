@@ -240,10 +240,10 @@ class RocCurve(Record):
         Parameters
         ----------
         models : dict of str to estimator
-            The fitted classifiers by name, such as tuned searches. The scores are probabilities of
-            the positive class, or else decision values.
+            The fitted classifiers by name, such as tuned searches. Their scores are
+            probabilities of the positive class, or decision values if there are none.
         X : array, shape (n_samples, n_features)
-            The test rows, which no model has seen.
+            The test rows, on which no model was fitted.
         y : array, shape (n_samples,)
             The classes of the test rows, two of them.
         positive : label, optional

@@ -393,7 +393,7 @@ class SmoothCalibration(MeasuredPart):
         measures: Mapping[str, Measured],
         reason: str,
     ) -> SmoothCalibration:
-        """Create the record of linear predictors of a survival outcome, which have no curve."""
+        """Create the record for linear predictors: a histogram without a calibration curve."""
         edges = np.linspace(linear_predictors.min(), linear_predictors.max(), N_BINS + 1)
         counts = [
             np.histogram(linear_predictors[has_event == outcome], edges)[0] for outcome in (1, 0)

@@ -106,8 +106,9 @@ class NetBenefit(Record):
     on the training rows of the final model (None for a finished model), and `corrected` is
     `apparent` minus its optimism. `gain_low` and `gain_high` are simultaneous intervals, over all
     thresholds, of the paired difference between the model and the better one of treating everybody
-    and nobody. `over_all` is the paired difference from treating everybody, with Wald's pointwise
-    limits; the difference from treating nobody is the net benefit itself. If some folds chose other
+    and nobody. `over_all` is the net benefit of the model minus that of treating everybody, on the
+    same rows, with Wald's pointwise limits; the difference from treating nobody is the net benefit
+    itself. If some folds chose other
     settings than the final model, all intervals are around `of_final_model`.
     """
 

@@ -13,7 +13,7 @@ from truerisk.validation.outcomes import HeldOut, clip_probabilities
 
 FOLLOW_UP_SCORES = ("concordance", "uno")
 MAX_NEWTON_STEPS, STEP_TOLERANCE = 50, 1e-10
-# The slope counts as infinite if it multiplies the hazard by more than e to this between two rows.
+# The slope counts as infinite if the log hazards of two rows differ by more than this.
 MAX_LOG_RATIO = 200
 
 
@@ -23,7 +23,8 @@ def follow_up_measures(
     """Return the measures of all follow-up, by name: Harrell's C, Uno's C and the Cox slope.
 
     Scores for which the model has no predictions are left out. `held_out` are probabilities of the
-    event by a horizon, or linear predictors. The slope has an interval if `is_certain`.
+    event by a horizon, or linear predictors. The slope has an interval only if `is_certain`, for a
+    finished model and independent rows.
     """
     measured = {name: held_out_score(run, name, None) for name in FOLLOW_UP_SCORES}
     measured = {name: score for name, score in measured.items() if score.honest is not None}
@@ -33,7 +34,7 @@ def follow_up_measures(
 def cox_slope(
     run: HonestRun, held_out: HeldOut, clip: float | None, *, is_certain: bool
 ) -> Measured:
-    """Regress the times on the linear predictor, which is log(−log(1 − p)) for probabilities p."""
+    """Fit a Cox model to the linear predictor, which is log(−log(1 − p)) for probabilities p."""
     data, rows = run.problem.data, held_out.rows
     predictions = held_out.answers
     if held_out.response == "probability":
@@ -42,7 +43,7 @@ def cox_slope(
             return Measured(
                 "cox-slope",
                 reason="some risks are exactly 0 or 1, and have no linear predictor: give "
-                "clip=0.001, which takes them for 0.001 and 0.999.",
+                "clip=0.001, which replaces them by 0.001 and 0.999.",
             )
         predictions = np.log(-np.log1p(-probabilities))
     if np.ptp(predictions) <= 1e-12 * np.abs(predictions).max():
@@ -79,7 +80,7 @@ class CoxFit(LineFit):
     @classmethod
     def fit(cls, y: np.ndarray, column: np.ndarray, weights: np.ndarray) -> CoxFit | None:
         """Fit the slope to outcomes (event, time); return None if it is infinite or not unique."""
-        unit = float(np.ptp(column))  # A column in any unit is scaled, so that nothing overflows.
+        unit = float(np.ptp(column))  # The column is scaled, so that exponentials do not overflow.
         partial_likelihood = _PartialLikelihood.from_outcomes(y, column / unit, weights)
         slope = 0.0
         value, score, information = partial_likelihood.derivatives(slope)
@@ -87,13 +88,14 @@ class CoxFit(LineFit):
             if not (abs(slope) < MAX_LOG_RATIO and np.isfinite(score) and information > 0):
                 return None
             step = score / information
-            new = partial_likelihood.derivatives(slope + step)
-            while not new[0] >= value - 1e-12 * abs(value):  # The step overshoots the maximum.
+            new_values = partial_likelihood.derivatives(slope + step)
+            # Halve a step that overshoots the maximum.
+            while not new_values[0] >= value - 1e-12 * abs(value):
                 step /= 2
                 if abs(step) < STEP_TOLERANCE:
                     break
-                new = partial_likelihood.derivatives(slope + step)
-            slope, (value, score, information) = slope + step, new
+                new_values = partial_likelihood.derivatives(slope + step)
+            slope, (value, score, information) = slope + step, new_values
             if abs(step) < STEP_TOLERANCE:
                 influences = partial_likelihood.score_residuals(slope) / information / unit
                 return cls(np.array([slope / unit]), influences[:, None])
@@ -104,8 +106,9 @@ class CoxFit(LineFit):
 class _PartialLikelihood:
     """Efron's partial likelihood of one column.
 
-    The rows are sorted by falling time. Event k of the d events at one time has a risk set of its
-    own, from which the share k/d of these events is taken away.
+    The rows are sorted by time, the latest first. Each event has a risk set of its own: from that
+    of event k = 0, 1, …, d − 1 of d events at the same time, the share k/d of the weight of these
+    d events is removed.
     """
 
     n_rows: int
@@ -177,20 +180,20 @@ class _PartialLikelihood:
         n_tied = np.bincount(times, minlength=n_times)
 
         def cumulate(steps: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            """Sum up to each row's time, and the part of which events of that time are free."""
+            """Return sums up to each row's time, and the parts from which its event is excluded."""
             by_time = np.bincount(times, steps, n_times)
             removed = np.bincount(times, steps * self.removed_share, n_times)
             up_to = np.cumsum(by_time[::-1])[::-1][self.time_index]
             return up_to, removed[self.time_index] * self.is_event
 
-        hazard, free_hazard = cumulate(hazards)
-        mean_hazard, free_mean_hazard = cumulate(hazards * means)
+        hazard, excluded_hazard = cumulate(hazards)
+        mean_hazard, excluded_mean_hazard = cumulate(hazards * means)
         mean_of_time = np.divide(
             np.bincount(times, means, n_times), n_tied, out=np.zeros(n_times), where=n_tied > 0
         )
         residuals = self.weights * self.is_event * (self.column - mean_of_time[self.time_index])
         residuals -= scores * (
-            self.column * (hazard - free_hazard) - (mean_hazard - free_mean_hazard)
+            self.column * (hazard - excluded_hazard) - (mean_hazard - excluded_mean_hazard)
         )
         unsorted = np.zeros(self.n_rows)
         unsorted[self.order] = residuals

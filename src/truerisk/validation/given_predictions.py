@@ -16,7 +16,7 @@ from truerisk.data.rows import column_names
 
 
 class GivenPredictions(BaseEstimator):
-    """Finished model that predicts the first column of X, whatever computed it."""
+    """Finished model whose predictions are the first column of X."""
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return True, because nothing is fitted."""
@@ -32,11 +32,11 @@ class GivenPredictions(BaseEstimator):
 
 
 class GivenNumbers(RegressorMixin, GivenPredictions):
-    """Predictions of numbers."""
+    """Finished model that predicts numbers."""
 
 
 class GivenLabels(ClassifierMixin, GivenPredictions):
-    """Predicted classes, of which X holds the positions among the sorted `classes`."""
+    """Finished model that predicts classes; X holds their positions in the sorted `classes`."""
 
     def __init__(self, classes: Any) -> None:
         self.classes = classes
@@ -52,7 +52,10 @@ class GivenLabels(ClassifierMixin, GivenPredictions):
 
 
 class GivenProbabilities(GivenLabels):
-    """Predicted probabilities of the sorted `classes`, or of the second of two classes alone."""
+    """Finished model that predicts probabilities, in the columns of X.
+
+    There is a column for each of the sorted `classes`, or one for the second of two classes.
+    """
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the columns of X; a single column is completed to two."""
@@ -65,13 +68,17 @@ class GivenProbabilities(GivenLabels):
 
 
 class GivenRisks(GivenPredictions):
-    """Predicted probabilities of the event by the time `horizon`, or linear predictors if None."""
+    """Finished model of a survival outcome, with one number for each row in X.
+
+    The numbers are probabilities of the event by the time `horizon`, or linear predictors if it is
+    None.
+    """
 
     def __init__(self, horizon: float | None = None) -> None:
         self.horizon = horizon
 
     def predict_survival_function(self, X: Any) -> list[Callable[[Any], np.ndarray]]:
-        """Return a function for each row, which tells the survival probability at the horizon."""
+        """Return a function for each row, which returns the survival probability at the horizon."""
         return [partial(self._survival_at, risk) for risk in self.predict(X).tolist()]
 
     def _survival_at(self, risk: float, times: Any) -> np.ndarray:
@@ -85,7 +92,7 @@ class GivenRisks(GivenPredictions):
         return np.full(np.shape(times), 1 - risk)
 
 
-def given_model(
+def make_finished_model(
     y: Any,
     predictions: Any,
     *,
@@ -95,9 +102,9 @@ def given_model(
     label: str = "predictions",
     first_row: int = 0,
 ) -> tuple[GivenPredictions, np.ndarray]:
-    """Return a finished model that gives these predictions, and the X from which it does.
+    """Return a finished model that gives these predictions, and the X from which it computes them.
 
-    `y` is checked elsewhere. Messages name the predictions by `label`, and count rows from
+    The caller has to check `y`. Messages name the predictions by `label`, and count rows from
     `first_row`.
     """
     if task != "classification":

@@ -1,4 +1,4 @@
-"""Ratio of the observed and the expected number of events, of all rows or of a subgroup."""
+"""Ratio of the observed to the expected number of events, for all rows or a subgroup."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def observed_to_expected(
 ) -> Measured:
     """Return O/E: the share of events over the mean predicted probability, of the same rows.
 
-    By a horizon the share is that of Kaplan and Meier, and all rows have their predictions counted,
-    also those that were censored before. The interval is one of log O/E, in which E is known. Let s
-    be the share and n the number of rows; the variance of log O/E is (1 − s)/(n s), by a horizon
-    Greenwood's over s². Rows in groups or with weights have the sandwich variance of s. There is no
-    interval without a `confidence_level`.
+    At a horizon the share of events is the Kaplan-Meier estimate, and the mean is taken over all
+    rows, including those censored before. The interval is computed for log O/E, with E as known.
+    Let s be the share and n the number of rows. The variance of log O/E is (1 − s)/(n s), or
+    Greenwood's variance of s divided by s² at a horizon. For rows in groups or with weights, the
+    sandwich variance of s replaces both. There is no interval without a `confidence_level`.
     """
     has_weights = data.sample_weight is not None
     if horizon is None:
@@ -44,7 +44,7 @@ def observed_to_expected(
         probabilities = clip_probabilities(held_out.answers[:, 1], clip)
         expected = float(np.average(probabilities, weights=weights))
         rows = np.unique(held_out.rows)
-        share, variance = event_share_by(data.y[rows], data.weights(rows), horizon)
+        share, variance = estimate_event_share(data.y[rows], data.weights(rows), horizon)
     if not expected > 0:
         return Measured("oe", reason="every predicted probability is 0: no event is expected.")
     ratio = share / expected
@@ -60,15 +60,16 @@ def observed_to_expected(
     return Measured("oe", ratio, ratio * std_error, interval)
 
 
-def event_share_by(
+def estimate_event_share(
     y: np.ndarray, weights: np.ndarray | None, horizon: float
 ) -> tuple[float, float]:
-    """Return the share of rows with the event by a horizon, and its variance without weights.
+    """Return the share of rows with the event by a horizon, and its variance.
 
-    The share is 1 minus the Kaplan-Meier estimate, and the variance that of Greenwood (1926).
+    The share is 1 minus the Kaplan-Meier estimate. The variance is that of Greenwood (1926), which
+    is valid for rows without weights.
 
     >>> y = np.array([[1, 1.0], [0, 2.0], [1, 3.0], [0, 4.0]])
-    >>> [round(number, 4) for number in event_share_by(y, None, 3.5)]
+    >>> [round(number, 4) for number in estimate_event_share(y, None, 3.5)]
     [0.625, 0.082]
     """
     row_weights = np.ones(len(y)) if weights is None else weights

@@ -324,7 +324,7 @@ class HeldOutMeasures:
         )
         measured_by_name = self._honest_measures()
         for label, measure in measured_by_name.items():
-            if label not in n_samples_by_measure:  # O/E is about held-out rows alone.
+            if label not in n_samples_by_measure:  # O/E is computed for held-out rows only.
                 continue
             other_values: dict[str, Any] = {
                 name: _finite_or_none(version_values[label])

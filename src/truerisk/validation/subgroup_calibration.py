@@ -1,4 +1,4 @@
-"""Calibration in every subgroup: O/E, calibration in the large and slope of the level's rows."""
+"""Calibration in every subgroup: O/E, calibration in the large and slope of its rows."""
 
 from __future__ import annotations
 
@@ -53,12 +53,15 @@ def level_calibrations(
                 calibrations.append(LevelCalibration(subgroup, {}, reason))
                 continue
             calibrations.append(
-                _calibration_of(subgroup, _select(held_out, is_member), run, event, clip, level)
+                _measure_calibration(
+                    subgroup, _select(held_out, is_member), run, event, clip, level
+                )
             )
     return tuple(calibrations)
 
 
 def _select(held_out: HeldOut, is_member: np.ndarray) -> HeldOut:
+    """Return the held-out predictions of some rows."""
     row_fields: dict[str, Any] = {
         name: values[is_member]
         for name in ("rows", "fold", "repetition", "fit", "truth", "answers", "weights", "groups")
@@ -67,7 +70,7 @@ def _select(held_out: HeldOut, is_member: np.ndarray) -> HeldOut:
     return replace(held_out, **row_fields)
 
 
-def _calibration_of(
+def _measure_calibration(
     subgroup: Subgroup,
     held_out: HeldOut,
     run: HonestRun,
@@ -75,6 +78,7 @@ def _calibration_of(
     clip: float | None,
     level: float | None,
 ) -> LevelCalibration:
+    """Return the calibration of a level, whose held-out predictions are given."""
     measures: dict[str, Measured] = {}
     data = run.problem.data
     is_in_time, reason = data.task == "survival", None
@@ -110,7 +114,7 @@ def _calibration_of(
         value, std_error = values[name], std_errors[name]
         measures[name] = Measured(name, value)
         if level is not None:
-            half = t_quantile(level, outcomes.degrees_of_freedom) * std_error
-            interval = Interval(value - half, value + half, SANDWICH, level)
+            half_width = t_quantile(level, outcomes.degrees_of_freedom) * std_error
+            interval = Interval(value - half_width, value + half_width, SANDWICH, level)
             measures[name] = Measured(name, value, std_error, interval)
     return LevelCalibration(subgroup, measures, reason)

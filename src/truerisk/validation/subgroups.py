@@ -99,7 +99,8 @@ class SubgroupRisks:
 class LevelCalibration:
     """Calibration of the rows of one level: `measures` such as O/E and slope, by name.
 
-    The intervals hold one at a time. `reason` says why a measure is missing.
+    Each interval holds on its own, not simultaneously with the others. `reason` says why a measure
+    is missing.
     """
 
     subgroup: Subgroup
@@ -113,7 +114,7 @@ class Subgroups(Record):
 
     For each loss, the intervals of all levels of all columns hold simultaneously with probability
     `confidence_level`; the interval of all rows is separate. ``subgroups["auc"]`` are the results
-    of one loss. `calibration` is that of each level.
+    of one loss. `calibration` holds the calibration of each level.
     """
 
     schema: ClassVar[str] = "truerisk.subgroups/2"
@@ -198,7 +199,7 @@ class Subgroups(Record):
 
     @property
     def calibration_blocks(self) -> list[tables.Block]:
-        """Table of the calibration of each level, if there is one."""
+        """Table of the calibration of each level, in a list that is empty without calibration."""
         names = [
             name
             for name in CALIBRATION_MEASURES

@@ -146,7 +146,7 @@ def validate(
 
     See Also
     --------
-    validate_predictions : Validate what another program predicted.
+    validate_predictions : Validate predictions of another program.
     plan_validation : Plan the number of rows for a validation.
     assess : Compare several tuned learners.
     HonestSearchCV : Tune a model and estimate its risk.

@@ -1,4 +1,4 @@
-"""The function `validate_predictions`, which validates what another program predicted."""
+"""The function `validate_predictions`, which validates predictions of another program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from truerisk.core.arguments import to_row_array
 from truerisk.core.errors import BadData
 from truerisk.core.family import TaskName
-from truerisk.validation.given_predictions import given_model
+from truerisk.validation.given_predictions import make_finished_model
 from truerisk.validation.validate import validate
 from truerisk.validation.validation import Validation
 
@@ -39,23 +39,23 @@ def validate_predictions(
     Parameters
     ----------
     y : array or column
-        The target of each row. Classes are text, Booleans, two whole numbers, or anything if
-        `predictions` has several columns; other numbers are amounts. For an outcome in time give
-        scikit-survival's structured array, or two columns: whether the event came (1 or 0), and the
-        time.
+        The target of each row. Its values are classes if they are text, Booleans or at most two
+        different whole numbers, or if `predictions` has several columns. Other numbers are a
+        numeric outcome. For an outcome in time give scikit-survival's structured array, or two
+        columns: whether the event came (1 or 0), and the time.
     predictions : array, column or frame
         One prediction for each row: for two classes the probability of the event; for several
         classes one column of probabilities for each class, in sorted order or named by the
-        classes, or the predicted labels; for numbers the predicted value. For an outcome in time it
-        is the risk of the event by the `horizon`, or without a horizon the linear predictor, as
-        ``predict(fit, type="lp")`` of R's ``coxph`` gives it.
+        classes, or the predicted labels; for numbers the predicted value. For an outcome in time
+        the prediction is the risk of the event by the `horizon`, or without a horizon the linear
+        predictor, as ``predict(fit, type="lp")`` of R's ``coxph`` gives it.
     scoring : str, callable, Loss, or a list or dict of them, optional
         The score of `risk`, and further scores, as in `validate`.
     positive : label, optional
-        The class that is the event, of which `predictions` are the probabilities. The default is
-        the second of two classes in sorted order.
+        The class that is the event; a single column of `predictions` holds its probabilities. The
+        default is the second of two classes in sorted order.
     subgroups : array, frame or dict of arrays, optional
-        One level for each row, for whose rows every score is computed.
+        The level of each row, in one or more columns. Every score is computed for each level.
     groups : array of labels, optional
         Rows of one group count as one in intervals.
     time : array, optional
@@ -65,7 +65,8 @@ def validate_predictions(
     sample_weight : array, optional
         The weight of each row.
     thresholds : array, optional
-        Probabilities from which on one treats, for the net benefit. The default are 0.01 to 0.99.
+        Probabilities at which the net benefit is computed: rows with at least this probability of
+        the event are treated. The default is 0.01 to 0.99.
     clip : float, optional
         Replace probabilities below `clip` by `clip`, and those above 1 − `clip` by 1 − `clip`.
     confidence_level : float, optional
@@ -96,7 +97,9 @@ def validate_predictions(
     well 0.778
     """
     target, task = _find_task(y, predictions)
-    model, columns = given_model(target, predictions, task=task, positive=positive, horizon=horizon)
+    model, columns = make_finished_model(
+        target, predictions, task=task, positive=positive, horizon=horizon
+    )
     options = {
         "scoring": scoring,
         "positive": positive,
@@ -112,7 +115,7 @@ def validate_predictions(
     weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     validation = validate(
         model, columns, target, prefit=True, random_state=random_state, **options, **weights
-    ).with_names(("predictions",) * columns.shape[1])  # as notes name a column of X
+    ).with_names(("predictions",) * columns.shape[1])  # Notes use the names of the columns of X.
     call_arguments = {name: text for name, text in validation.given.items() if name != "prefit"}
     options_text = "".join(f", {name}={text}" for name, text in call_arguments.items())
     return replace(
@@ -123,7 +126,7 @@ def validate_predictions(
 
 
 def _find_task(y: Any, predictions: Any) -> tuple[Any, TaskName]:
-    """Return y, as pairs if it is an outcome in time, and the task that y and predictions imply."""
+    """Return y and the task that y and predictions imply; two columns of times become pairs."""
     target = to_row_array("y", y, "give one value for each row")
     if target.dtype.names or (target.ndim == 2 and target.shape[1] == 2):
         return (y if target.dtype.names else _pairs_from_columns(target)), "survival"
@@ -143,8 +146,8 @@ def _pairs_from_columns(columns: np.ndarray) -> np.ndarray:
         events, times = np.full((2, len(columns)), np.nan)
     if not np.isin(events, (0, 1)).all():
         raise BadData(
-            "y has two columns, and the first is not whether the event came: an outcome in time is "
-            "1 or 0 (or True or False), and then the time."
+            "y has two columns, and the first is not whether the event came: give 1 or 0 (or True "
+            "or False) in the first column, and the time in the second."
         )
     pairs = np.empty(len(columns), dtype=[("event", bool), ("time", np.float64)])
     pairs["event"], pairs["time"] = events == 1, times

@@ -281,7 +281,7 @@ def count_validated_rows(held_out: HeldOut, event_code: int | None) -> Validated
 
 UNO_NOTE = (
     "Uno's C compares the pairs whose first event is before {:.12g}, the last time of these rows; "
-    "scoring='uno-T' ends at the time T."
+    "scoring='uno-5' compares those before the time 5."
 )
 FOLLOW_UP_CLASSES = ("no event", "event")  # Classes of a survival outcome without a horizon.
 NO_OTHER_MODELS_REASON = (
@@ -376,26 +376,32 @@ NO_RISKS_REASON = "linear predictors tell no probabilities: give risks with thei
 def add_follow_up_measures(
     parts: Mapping[str, Any], run: HonestRun, held_out: HeldOut, clip: float | None
 ) -> dict[str, Any]:
-    """Return discrimination and calibration of a survival outcome with the measures over all time.
+    """Return both measured parts of a survival outcome, with the measures over all follow-up.
 
-    Without a horizon there are no other measures.
+    These parts are discrimination and calibration. Without a horizon they have no other measures.
     """
     is_certain = run.has_finished_model and not run.problem.data.dependent
     measures = follow_up_measures(run, held_out, clip, is_certain=is_certain)
     new_parts = {}
     for name in ("discrimination", "calibration"):
-        own = {word: each for word, each in measures.items() if MEASURES[word].part == name}
+        part_measures = {
+            measure_name: measure
+            for measure_name, measure in measures.items()
+            if MEASURES[measure_name].part == name
+        }
         if name in parts:
-            new_parts[name] = replace(parts[name], measures={**parts[name].measures, **own})
+            new_parts[name] = replace(
+                parts[name], measures={**parts[name].measures, **part_measures}
+            )
         elif not run.problem.data.horizons:
             new_parts[name] = (
-                Discrimination(FOLLOW_UP_CLASSES[1], own)
+                Discrimination(FOLLOW_UP_CLASSES[1], part_measures)
                 if name == "discrimination"
                 else SmoothCalibration.from_linear_predictors(
                     held_out.truth,
                     held_out.answers,
                     FOLLOW_UP_CLASSES[1],
-                    own,
+                    part_measures,
                     NO_RISKS_REASON,
                 )
             )

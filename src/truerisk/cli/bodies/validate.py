@@ -22,7 +22,7 @@ from truerisk.core.registry import check_present
 from truerisk.readers.cells import quote
 from truerisk.results.interval import Scale
 from truerisk.search.search import HonestSearchCV
-from truerisk.validation.given_predictions import given_model
+from truerisk.validation.given_predictions import make_finished_model
 from truerisk.validation.validate import make_prefit_problem, make_validation_problem
 from truerisk.validation.validate import validate as validated
 from truerisk.validation.validation import SCORE_BY_MEASURE
@@ -163,7 +163,7 @@ def _model_from_predictions(
             f"{option_text} is of one of two classes, and the target has {source.n_classes}: "
             "tr.validate_predictions takes a column for each class."
         )
-    return given_model(
+    return make_finished_model(
         source.y,
         source.X[:, source.columns.index(prediction_column)],
         task=source.task,

@@ -21,14 +21,14 @@ def read_toml(name: str) -> dict[str, Any]:
     return tomllib.loads((files(__package__) / f"{name}.toml").read_text("utf-8"))
 
 
-def _words(kind: str) -> Mapping[str, str]:
+def _words_of_kind(kind: str) -> Mapping[str, str]:
     words: Mapping[str, str] = read_toml("paper_words")[kind]
     return words
 
 
 def _look_up(kind: str, name: str) -> str | None:
-    """Return the words of a name, or of its beginning up to a hyphen, filled in with the rest."""
-    words = _words(kind)
+    """Return the words for a name, or None; "uno-5" has the words for "uno-", filled in with 5."""
+    words = _words_of_kind(kind)
     if name in words:
         return words[name]
     beginning, hyphen, rest = name.rpartition("-")
@@ -39,7 +39,7 @@ def _look_up(kind: str, name: str) -> str | None:
 def score_words(name: str) -> str:
     """Return the words for a score or loss, such as "AUC" for "roc_auc".
 
-    A negative score of scikit-learn has the words of its loss.
+    A score of scikit-learn that starts with "neg_" has the words for its loss.
 
     >>> score_words("neg_log_loss"), score_words("brier-at-730"), score_words("balanced_accuracy")
     ('log loss', 'Brier score at 730', 'balanced accuracy')
@@ -58,22 +58,22 @@ def split_words(name: str) -> str:
 
 
 def model_words(steps: Sequence[str], penalty: str) -> str:
-    """Return the words for a model with these classes as steps, the learner last.
+    """Return the words for a model whose steps have these class names, the learner last.
 
     >>> model_words(["StandardScaler", "LogisticRegression"], "ridge")
     'ridge logistic regression on standardised predictors'
     """
     *earlier_steps, learner = steps
-    words = _words("learners").get(learner, learner)
+    words = _words_of_kind("learners").get(learner, learner)
     text = words.format(penalty=f"{penalty} " if penalty else "")
     if earlier_steps == ["StandardScaler"]:
         return f"{text} on standardised predictors"
-    step_words = [_words("steps").get(step, step) for step in earlier_steps]
+    step_words = [_words_of_kind("steps").get(step, step) for step in earlier_steps]
     return f"{text} after {join_words(step_words)}" if step_words else text
 
 
 def interval_words(measures_by_interval: Mapping[str, Sequence[str]]) -> str:
-    """Say how the intervals of measures were computed, with publications.
+    """Describe how the intervals of measures were computed, with publications.
 
     `measures_by_interval` maps the name of an interval's formula to the measures that have it.
 
@@ -81,15 +81,15 @@ def interval_words(measures_by_interval: Mapping[str, Sequence[str]]) -> str:
     'by the sandwich estimator (White, Econometrica 50:1, 1982) for calibration slope'
     """
     return "; ".join(
-        f"{_method_words(name)} for {join_words(measures)}"
+        f"{_describe_interval_method(name)} for {join_words(measures)}"
         for name, measures in measures_by_interval.items()
     )
 
 
-def _method_words(interval: str) -> str:
+def _describe_interval_method(interval: str) -> str:
     name = interval.removesuffix("-grouped")
     grouping = ", with each cluster as one unit" if name != interval else ""
-    known_words = _words("intervals").get(name)
+    known_words = _words_of_kind("intervals").get(name)
     if known_words is not None:
         return f"{known_words}{grouping}"
     reference = as_form(name).reference if name in names() else ""

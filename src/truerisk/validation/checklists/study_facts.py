@@ -284,7 +284,7 @@ def collect_facts(
         run, held_out, validation_parts, is_x_unknown=isinstance(model, GivenPredictions)
     )
     if run.problem.data.task == "survival":
-        row_facts = replace(row_facts, horizon=horizon, **_follow_up(run.problem.data.y))
+        row_facts = replace(row_facts, horizon=horizon, **_follow_up_facts(run.problem.data.y))
     model_facts = _collect_model_facts(run, model, row_facts, horizon)
     follow_up = (
         None if horizon is None else FollowUp.from_survival_outcome(horizon, run.problem.data.y)
@@ -365,7 +365,7 @@ def _collect_row_facts(
     )
 
 
-def _follow_up(y: np.ndarray) -> dict[str, Any]:
+def _follow_up_facts(y: np.ndarray) -> dict[str, Any]:
     """Return the number of all events, and the median follow-up, of survival outcomes."""
     times = np.unique(y[:, 1])
     is_median_reached = uncensored_probability(y, None, times, past=True) <= 0.5
@@ -414,7 +414,8 @@ def _collect_model_facts(
     )
 
 
-MAX_LISTED_VALUES = 8  # values of a hyperparameter; of more, the number and the range are told
+# If a hyperparameter has more values, the paragraph states their number and range instead.
+MAX_LISTED_VALUES = 8
 
 
 def _describe_grid(settings: Sequence[Mapping[str, Any]]) -> str:
@@ -518,7 +519,8 @@ def _reported_measures(
     }
     for validation_part in validation_parts.values():
         for measure in _part_measures(validation_part):
-            # The part knows more of a requested score, unless the score is averaged otherwise.
+            # The measure of a part has more details than the requested score of the same name.
+            # If their values differ, the score was averaged in another way, and is kept.
             requested_name = next(
                 (name for name in measures if name.partition(" at ")[0] == measure.name),
                 measure.name,
@@ -536,7 +538,7 @@ def _requested_scores(risk: RiskEstimate) -> Iterator[tuple[str, RiskEstimate]]:
 
 
 def _score_measure(name: str, score: RiskEstimate) -> ReportedMeasure:
-    """Return a score in the words of a paper; a negative score of scikit-learn becomes its loss."""
+    """Return a score as a measure; a negative score of scikit-learn becomes its loss."""
     measure = ReportedMeasure.from_interval(
         score.interval, score_words(name), "", value=score.value
     )
