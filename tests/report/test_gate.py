@@ -56,10 +56,12 @@ def exit_code_of(command: str) -> int:
     return int(ended.value.code or 0)
 
 
-def test_gate_of_a_command_is_that_command_with_a_bound(tmp_path, monkeypatch):
+@pytest.mark.parametrize("name", ["losses.csv", "-losses.csv", "the 'é' of $HOME.csv"])
+def test_gate_of_a_command_is_that_command_with_a_bound(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    np.savetxt("losses.csv", LOSSES.T, delimiter=",", header="a,b,c,d,e,f", comments="")
-    typed = "truerisk audit-table losses.csv --scoring zero-one"
+    np.savetxt(name, LOSSES.T, delimiter=",", header="a,b,c,d,e,f", comments="")
+    typed = f"truerisk audit-table {shlex.quote(f'./{name}' if '-' in name else name)}"
+    typed += " --scoring zero-one"
     gate = typed
     for _ in range(2):  # the page of the gate repeats the gate
         assert exit_code_of(f"{gate} --report page.html") == 0

@@ -224,7 +224,8 @@ def format_command_line(context: click.Context, omitted_options: tuple[str, ...]
 
 def _option_as_words(param: click.Parameter, value: Any) -> list[str]:
     if isinstance(param, click.Argument):
-        return [PurePath(value).name]
+        name = PurePath(value).name
+        return [f"./{name}" if name.startswith("-") else name]
     # A pair of values is the name of a score and its bound, typed as NAME=NUMBER.
     value_text = f"{value[0]}={value[1]}" if isinstance(value, tuple) else str(value)
     # The value of a flag such as --no-checks is False.
