@@ -86,7 +86,7 @@ def test_sign_of_the_difference_is_kept_and_changes_nothing_else():
 
 @pytest.mark.parametrize(
     ("difference", "sd", "n", "power"),
-    [(1.0, 1e-6, None, 1.0), (1.0, 1e-30, None, 1.0), (1e-9, 1.0, 6, 0.05)],
+    [(1.0, 1e-6, None, 1.0), (1.0, 1e-300, None, 1.0), (1e-9, 1.0, 6, 0.05)],
     ids=["certain", "beyond all rounding", "hopeless"],
 )
 def test_power_at_its_ends(difference, sd, n, power):
@@ -121,6 +121,8 @@ SD, SHARE = {"sd": 0.5}, {"disagreement": 0.1}
         (0.1, {"sd": 0}, BadArgument, "sd=0"),
         (0.1, {"sd": -1}, BadArgument, "sd=-1"),
         (0.1, {"sd": float("inf")}, BadArgument, "sd=inf"),
+        (0.1, {"sd": 1e308}, BadArgument, r"sd=1e\+308: .* of 1e\+150 at most"),
+        (-1e308, SD, BadArgument, r"difference=-1e\+308: .* of 1e\+150 at most"),
         (0.1, {"sd": "1"}, BadArgument, "sd='1'"),
         (0.1, {**SD, "power": 0}, BadArgument, "power=0"),
         (0.1, {**SD, "power": 1}, BadArgument, "power=1"),

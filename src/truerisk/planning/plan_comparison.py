@@ -22,7 +22,7 @@ from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.results.evaluation import FOLD_VARIANCE_FACTOR
-from truerisk.results.records import Count, Record, Share
+from truerisk.results.records import FINITE_RANGE, Count, Record, Share
 
 MOST_ROWS = 10**9
 FEWEST_ROWS = 3
@@ -165,8 +165,10 @@ def plan_comparison(
         check_level("power", power)
         if n is not None:
             raise BadArgument(f"give {mention('n')} or {mention('power')}, not both.")
-    if not is_number(difference) or not np.isfinite(difference) or difference == 0:
-        raise BadArgument(f"{mention('difference', difference)}: give a number other than 0.")
+    requirement = f"give a number other than 0, of {FINITE_RANGE.high:g} at most"
+    check_number("difference", difference, FINITE_RANGE.low, FINITE_RANGE.high, requirement)
+    if difference == 0:
+        raise BadArgument(f"{mention('difference', difference)}: {requirement}.")
     distance = abs(float(difference))
     row_sd = _checked_sd(distance, sd, disagreement)
     factor = FOLD_VARIANCE_FACTOR if cross_validated else 1.0
@@ -178,7 +180,8 @@ def plan_comparison(
     def plan(n_rows: int) -> ComparisonPlan:
         degrees, std_error = n_rows / factor - 1, row_sd * (factor / n_rows) ** 0.5
         quantile = float(stdtrit(degrees, (1 + confidence_level) / 2))
-        bound = quantile * (1 + extra_rows / (n_rows * row_sd**2)) ** 0.5
+        # The square of a very small standard deviation is 0.
+        bound = quantile * (1 + extra_rows / n_rows / row_sd / row_sd) ** 0.5
         return ComparisonPlan(
             float(difference),
             row_sd,
@@ -224,8 +227,10 @@ def _checked_sd(difference: float, sd: Any, disagreement: Any) -> float:
                 f"{mention('disagreement', disagreement)}: one learner errs on every row and the "
                 "other on none, which a single row shows; give a smaller difference."
             )
-    if not is_number(sd) or not 0 < sd < np.inf:
-        raise BadArgument(f"{mention('sd', sd)}: give a number above 0.")
+    if not is_number(sd) or not 0 < sd <= FINITE_RANGE.high:
+        raise BadArgument(
+            f"{mention('sd', sd)}: give a number above 0, of {FINITE_RANGE.high:g} at most."
+        )
     return float(sd)
 
 
