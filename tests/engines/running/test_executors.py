@@ -132,6 +132,7 @@ def test_n_jobs_that_is_no_executor_is_refused(executor, message):
         ({"n_jobs": 3, "backend": "loky"}, 3),
         ({"n_jobs": 3, "prefer": "threads"}, 3),  # a hint that every call may override
         ({"backend": "threading"}, None),
+        ({"n_jobs": 3, "backend": "sequential"}, None),
         ({"n_jobs": 3, "backend": "threading"}, "do not run on ThreadingBackend.* for 3 jobs"),
         ({"n_jobs": 3, "backend": "multiprocessing"}, "use its backend 'loky' or 'dask', or give"),
     ],
