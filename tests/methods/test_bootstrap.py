@@ -46,7 +46,7 @@ def test_bootstrap_optimism_has_the_table_of_rms():
     assert table["n"] == B
     assert str(table).splitlines()[0].split() == list(table)
     assert found.to_frame()["optimism"].tolist() == [table["optimism"]]
-    assert "<td>optimism</td>" in found._repr_html_()
+    assert ">optimism</td>" in found._repr_html_()
 
 
 def test_bootstrap_row_losses_add_up_to_the_risk():

@@ -307,7 +307,7 @@ def test_assessment_shows_the_loss_of_a_score_nowhere(scoring):
     assert "Report this score" in page
     assert "larger is better" in text
     assert "lower is better" not in page + text
-    assert f"with {risk.named_scoring} {format_number(risk.value)} (95 % interval" in page
+    assert re.search(rf"with [^.]+ {format_number(risk.value)} \(95 % interval", page)
     content = found.to_dict()["choice"]
     assert (content["value"], content["greater_is_better"]) == (found.choice.value, True)
 
