@@ -20,6 +20,7 @@ from truerisk.methods.parts.procedure import chosen_candidate
 from truerisk.plan import ALL, Plan, PlanBuilder
 from truerisk.plan.answers import Answers
 from truerisk.plan.extras.linear_rules import LinearRules
+from truerisk.plan.extras.model_facts import ModelFacts
 from truerisk.results.evaluation import Evaluation, Target, Tested
 from truerisk.results.interval import Basis, Interval
 from truerisk.results.records import UNWRITTEN, Column, Range, Record, Written
@@ -46,6 +47,7 @@ __all__ = [
     "LinearRules",
     "Loss",
     "Method",
+    "ModelFacts",
     "Needs",
     "OnePass",
     "Plan",

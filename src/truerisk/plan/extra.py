@@ -18,7 +18,18 @@ class _ExtraField:
 
     @classmethod
     def from_holder(cls, holder: Any) -> Self | None:
-        """Return the `extra` field of a plan, answers or task, or None if it has another type."""
+        """Return the `extra` field of a plan, answers or task, or None if it has another type.
+
+        Parameters
+        ----------
+        holder : Plan, Answers or Task
+            The object whose field `extra` is read.
+
+        Returns
+        -------
+        object or None
+            The field, if it is an instance of this class.
+        """
         return holder.extra if isinstance(holder.extra, cls) else None
 
 
@@ -38,65 +49,217 @@ class Extra(_ExtraField, ABC):
 
     @abstractmethod
     def select(self, questions: np.ndarray, fits: np.ndarray) -> Extra | None:
-        """Return the requests for these test sets and fits (ascending), renumbered 0, 1, ..."""
+        """Return the requests for these test sets and fits, renumbered 0, 1, ...
+
+        Parameters
+        ----------
+        questions : array of int
+            Numbers of the test sets, ascending.
+        fits : array of int
+            Numbers of the fits, ascending.
+
+        Returns
+        -------
+        Extra or None
+            The requests, or None if nothing is requested for them.
+        """
 
     @abstractmethod
     def arrays(self) -> dict[str, np.ndarray]:
-        """Return all arrays of the requests by name, in the form that `from_arrays` reads."""
+        """Return all arrays of the requests by name, in the form that `from_arrays` reads.
+
+        Returns
+        -------
+        dict of str to array
+            The arrays; an array that is None is left out.
+        """
 
     @classmethod
     @abstractmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray]) -> Extra:
-        """Build the requests from the arrays that `arrays` returned."""
+        """Build the requests from the arrays that `arrays` returned.
+
+        Parameters
+        ----------
+        arrays : mapping of str to array
+            The arrays by name.
+
+        Returns
+        -------
+        Extra
+            The requests.
+        """
 
     @abstractmethod
     def shift_numbers(self, n_fits: int, n_questions: int) -> Self:
-        """Shift the numbers of fits and test sets by those of the plans that come before."""
+        """Shift the numbers of fits and test sets by those of the plans that come before.
+
+        Parameters
+        ----------
+        n_fits : int
+            Number of fits of the plans before.
+        n_questions : int
+            Number of test sets of the plans before.
+
+        Returns
+        -------
+        Extra
+            The requests with shifted numbers.
+        """
 
     @abstractmethod
     def join(self, others: Sequence[Self]) -> Self:
-        """Join these requests with the requests of further plans, whose numbers follow these."""
+        """Join these requests with the requests of further plans, whose numbers follow these.
+
+        Parameters
+        ----------
+        others : sequence of Extra
+            Requests of the same type, with shifted numbers.
+
+        Returns
+        -------
+        Extra
+            All requests.
+        """
 
     def map_to_rows(self, rows: np.ndarray) -> Extra:
         """Return the requests for a plan that was made for `rows`, in the numbers of all rows.
 
-        Raise Refusal if this is impossible.
+        Parameters
+        ----------
+        rows : array of int
+            Numbers of the plan's rows among all rows.
+
+        Returns
+        -------
+        Extra
+            The requests.
+
+        Raises
+        ------
+        Refusal
+            If this is impossible.
         """
         return self
 
     def fit_keys(self, n_fits: int) -> np.ndarray | None:
-        """Return keys of fits that tell apart different fits with equal training sets, or None."""
+        """Return keys of fits that tell apart different fits with equal training sets, or None.
+
+        Parameters
+        ----------
+        n_fits : int
+            Number of fits of the plan.
+
+        Returns
+        -------
+        array or None
+            One key per fit; None if equal training sets mean equal fits.
+        """
         return None
 
     def train_sizes(self, sizes: np.ndarray) -> np.ndarray:
-        """Return the number of training rows of each fit, given the sizes of the training sets."""
+        """Return the number of training rows of each fit, given the sizes of the training sets.
+
+        Parameters
+        ----------
+        sizes : array of int
+            Size of each fit's training set in the plan.
+
+        Returns
+        -------
+        array of int
+            Number of rows on which each fit is trained.
+        """
         return sizes
 
     def is_row_left_out(self, fit: np.ndarray) -> np.ndarray:
         """Return a mask of the test sets in which each row is predicted by a model made without it.
 
-        `fit` holds the fit of each test set.
+        Parameters
+        ----------
+        fit : array of int
+            Number of the fit of each test set.
+
+        Returns
+        -------
+        array of bool
+            The mask, one entry per test set.
         """
         return np.zeros(len(fit), dtype=bool)
 
     def labels(self, fit: int, labels: np.ndarray, names: np.ndarray | None = None) -> np.ndarray:
-        """Return the labels of all rows with which a fit is trained, as codes or as class names."""
+        """Return the labels of all rows with which a fit is trained, as codes or as class names.
+
+        Parameters
+        ----------
+        fit : int
+            Number of the fit.
+        labels : array
+            Labels of all rows.
+        names : array, optional
+            Name of each class, if the labels are names; None if they are codes.
+
+        Returns
+        -------
+        array
+            Labels of all rows in this fit.
+        """
         return labels
 
     def moved_points(self, X: Any, question: int, rows: np.ndarray) -> Any:
-        """Return the points that are predicted in a test set, given the rows near these points."""
+        """Return the points that are predicted in a test set, given the rows near these points.
+
+        Parameters
+        ----------
+        X : table
+            Features of the test set's rows.
+        question : int
+            Number of the test set.
+        rows : array of int
+            Numbers of the test set's rows.
+
+        Returns
+        -------
+        table
+            Features of the points, in the order of the rows.
+        """
         return X
 
     def positions_in_test_set(self, plan: Any, question: int) -> np.ndarray | None:
         """Return the position of each training row in a test set of these rows, or None.
 
-        The result is None unless the test set consists of its fit's training rows, each predicted
-        without itself.
+        Parameters
+        ----------
+        plan : Plan
+            The plan that makes these requests.
+        question : int
+            Number of the test set.
+
+        Returns
+        -------
+        array of int or None
+            The positions. None unless the test set consists of its fit's training rows, each
+            predicted without itself.
         """
         return None
 
     def make_collector(self, plan: Any, n_candidates: int, n_classes: int) -> ExtraCollector | None:
-        """Return a collector of the requested results, or None if only predictions are needed."""
+        """Return a collector of the requested results, or None if only predictions are needed.
+
+        Parameters
+        ----------
+        plan : Plan
+            The plan that makes these requests.
+        n_candidates : int
+            Number of candidates.
+        n_classes : int
+            Number of classes; 0 in regression.
+
+        Returns
+        -------
+        ExtraCollector or None
+            The collector, still empty.
+        """
         return None
 
 

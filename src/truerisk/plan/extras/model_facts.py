@@ -25,9 +25,39 @@ REFUSALS_BY_FACT = {
 class ModelFacts(Extra):
     """Request for properties of fitted models.
 
-    Each property has a list of test sets in ascending order, or None. `freedom` lists the test sets
-    for whose models the degrees of freedom are requested, `rules` those for whose models the
-    coefficients of the linear rule are requested.
+    A method passes it to `PlanBuilder.build`. The answers to the plan then have `extra.freedom`, an
+    array with one row per candidate and one column per fit, and `extra.rules`, a tuple of
+    `LinearRules`.
+
+    Parameters
+    ----------
+    freedom : array of int, optional
+        Numbers of the test sets, ascending, for whose models the degrees of freedom are requested.
+    rules : array of int, optional
+        Numbers of the test sets, ascending, for whose models the coefficients of the linear rule
+        are requested.
+
+    See Also
+    --------
+    truerisk.extend.PlanBuilder.build : Takes the request as `extra`.
+    truerisk.extend.LinearRules : Coefficients and intercepts of linear models.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LinearRegression
+    >>> import truerisk as tr
+    >>> from truerisk.extend import ALL, Asking, Data, Family, ModelFacts, PlanBuilder
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0], [3.0, 5.0]])
+    >>> data = Data.check(X, X @ [1.0, 2.0] + 3.0, task="regression")
+    >>> builder = PlanBuilder(data.n_rows)
+    >>> _ = builder.ask(train=(ALL, ()), test=(ALL, ()), part="apparent")
+    >>> first_test_set = np.zeros(1, np.int32)
+    >>> plan = builder.build(ModelFacts(freedom=first_test_set, rules=first_test_set))
+    >>> answers = Asking(Family.from_grid(LinearRegression()), data, tr.losses.Squared())(plan)
+    >>> answers.extra.freedom
+    array([[3.]])
+    >>> answers.extra.rules[0].coefficients.round(6)
+    array([[[1., 2.]]])
     """
 
     freedom: np.ndarray | None = None
