@@ -14,6 +14,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -33,6 +34,7 @@ from truerisk.core.frozen import frozen
 from truerisk.core.plain_values import to_json_value
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
+from truerisk.data.rows import digest
 from truerisk.external.candidate_table import (
     PREDICTION,
     PROBABILITY,
@@ -366,7 +368,8 @@ class Ladder:
             "perfect": self.scale.perfect,
             "positive": to_json_value(self._loss.label(self._data)),
             "n_rows": self._data.n_rows,
-            "y": self._data.fingerprint,
+            "y": replace(self._data, groups=None).fingerprint,
+            "groups": None if self._data.groups is None else digest(self._data.groups),
         }
 
     def _read(self, store: Path) -> None:
