@@ -22,7 +22,7 @@ from truerisk.results.records import Count, Record, Share
 # The number of random orders of the candidates. The smallest possible p-value is therefore .001.
 N_ORDERS = 999
 SIGNIFICANCE = 0.05
-MOST_LIKENED = 5_000  # The third statistic is computed for at most this many trials.
+MAX_TRIALS_FOR_RESEMBLANCE = 5_000  # The third statistic is computed for at most this many trials.
 FEWEST_TRIALS = 10  # With fewer trials, the test finds almost nothing.
 
 
@@ -92,7 +92,9 @@ def order_test(
     ranks[np.lexsort((tie_breaks, risks))] = np.arange(n_trials)
     mid_ranks = rankdata(risks) - (n_trials + 1) / 2
     # The third statistic needs a number for each pair of trials: too many for very long searches.
-    alike = _likeness(losses) if n_trials <= MOST_LIKENED else np.zeros((1, 1))
+    resemblances = (
+        _resemblances(losses) if n_trials <= MAX_TRIALS_FOR_RESEMBLANCE else np.zeros((1, 1))
+    )
     positions = np.arange(n_trials) - (n_trials - 1) / 2
     orders = np.array([order, *(rng.permutation(n_trials) for _ in range(N_ORDERS))])
     records, trends, followings = np.zeros((3, len(orders)))
@@ -104,8 +106,8 @@ def order_test(
         records[number] = len(record_trials)
         trends[number] = -(mid_ranks[one_order] @ positions)
         leader = record_trials[np.cumsum(is_record) - 1][:-1]
-        if n_trials <= MOST_LIKENED:
-            followings[number] = alike[one_order[1:], one_order[leader]].sum()
+        if n_trials <= MAX_TRIALS_FOR_RESEMBLANCE:
+            followings[number] = resemblances[one_order[1:], one_order[leader]].sum()
     p_records, p_trend, p_following = (
         float((statistic >= statistic[0] - 1e-9).mean())
         for statistic in (records, trends, followings)
@@ -120,7 +122,7 @@ def order_test(
     )
 
 
-def _likeness(losses: np.ndarray) -> np.ndarray:
+def _resemblances(losses: np.ndarray) -> np.ndarray:
     """Return the correlations between the losses of every two candidates.
 
     The mean loss of each row over the candidates is subtracted first, because hard rows would make
