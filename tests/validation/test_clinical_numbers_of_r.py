@@ -42,7 +42,8 @@ def check_benefits(benefit, expected):
     """Net benefit and its differences from treating everybody and nobody, with their limits."""
     for at in expected:
         place = int(np.flatnonzero(np.isclose(benefit.thresholds, at["threshold"]))[0])
-        for rule, name in (("minus_none", ""), ("minus_all", "over_all"), ("all", "treat_all")):
+        rules = {"minus_none": "", "minus_all": "gain_over_treat_all", "all": "treat_all"}
+        for rule, name in rules.items():
             value = getattr(benefit, name or "honest")[place]
             met(value, at[rule]["value"])
             low, high = (

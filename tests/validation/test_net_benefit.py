@@ -25,7 +25,7 @@ EVERYBODY = [0.429825, 0.398148, 0.322917, 0.226190, -0.083333, -0.805556]
 def test_net_benefits_are_dcurves():
     assert net_benefits(ROWS, T)[0] == pytest.approx(MODEL, abs=6e-7)
     assert net_benefits(ROWS, T, "treat all")[0] == pytest.approx(EVERYBODY, abs=6e-7)
-    differences = net_benefits(ROWS, T, "over all")[0]
+    differences = net_benefits(ROWS, T, "model minus treat all")[0]
     assert differences == pytest.approx(np.subtract(MODEL, EVERYBODY), abs=2e-6)
 
 

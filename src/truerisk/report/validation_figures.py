@@ -276,10 +276,13 @@ def draw_net_benefit(benefit: NetBenefit) -> Figure:
         LegendKey("baseline", "treat nobody", "line"),
     ]
     table_columns.append(("treat all", benefit.treat_all))
-    if benefit.over_all is not None:
-        table_columns.append(("over all", benefit.over_all))
-    if benefit.over_all_low is not None and benefit.over_all_high is not None:
-        table_columns += [("low", benefit.over_all_low), ("high", benefit.over_all_high)]
+    if benefit.gain_over_treat_all is not None:
+        table_columns.append(("− treat all", benefit.gain_over_treat_all))
+    if benefit.gain_over_treat_all_low is not None and benefit.gain_over_treat_all_high is not None:
+        table_columns += [
+            ("diff. low", benefit.gain_over_treat_all_low),
+            ("diff. high", benefit.gain_over_treat_all_high),
+        ]
     if benefit.apparent is not None:
         table_columns.append(("apparent", benefit.apparent))
     if benefit.corrected is not None:

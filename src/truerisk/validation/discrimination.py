@@ -106,10 +106,10 @@ class NetBenefit(Record):
     on the training rows of the final model (None for a finished model), and `corrected` is
     `apparent` minus its optimism. `gain_low` and `gain_high` are simultaneous intervals, over all
     thresholds, of the paired difference between the model and the better one of treating everybody
-    and nobody. `over_all` is the net benefit of the model minus that of treating everybody, on the
-    same rows, with Wald's pointwise limits; the difference from treating nobody is the net benefit
-    itself. If some folds chose other
-    settings than the final model, all intervals are around `of_final_model`.
+    and nobody. `gain_over_treat_all` is the net benefit of the model minus that of treating
+    everybody, on the same rows, with Wald's pointwise limits; the difference from treating nobody
+    is the net benefit itself. If some folds chose other settings than the final model, all
+    intervals are around `of_final_model`.
     """
 
     event: str
@@ -126,9 +126,9 @@ class NetBenefit(Record):
     notes: tuple[str, ...] = ()
     gain_low: PointArray | None = field(default=None, repr=False)
     gain_high: PointArray | None = field(default=None, repr=False)
-    over_all: PointArray | None = field(default=None, repr=False)
-    over_all_low: PointArray | None = field(default=None, repr=False)
-    over_all_high: PointArray | None = field(default=None, repr=False)
+    gain_over_treat_all: PointArray | None = field(default=None, repr=False)
+    gain_over_treat_all_low: PointArray | None = field(default=None, repr=False)
+    gain_over_treat_all_high: PointArray | None = field(default=None, repr=False)
 
     @classmethod
     def from_outcomes(
@@ -155,7 +155,7 @@ class NetBenefit(Record):
         interval_outcomes = outcomes if of_setting is None else of_setting
         interval_center, std_error = net_benefits(interval_outcomes, thresholds)
         treat_all, treat_all_error = net_benefits(outcomes, thresholds, "treat all")
-        over_all, over_all_error = net_benefits(interval_outcomes, thresholds, "over all")
+        gain, gain_error = net_benefits(interval_outcomes, thresholds, "model minus treat all")
         gain_low, gain_high = None, None
         if is_certain:
             gain_low, gain_high = gain_interval(interval_outcomes, thresholds, confidence_level)
@@ -174,9 +174,9 @@ class NetBenefit(Record):
             notes=notes,
             gain_low=gain_low,
             gain_high=gain_high,
-            over_all=over_all,
-            over_all_low=over_all - quantile * over_all_error if is_certain else None,
-            over_all_high=over_all + quantile * over_all_error if is_certain else None,
+            gain_over_treat_all=gain,
+            gain_over_treat_all_low=gain - quantile * gain_error if is_certain else None,
+            gain_over_treat_all_high=gain + quantile * gain_error if is_certain else None,
         )
 
     @property
@@ -192,14 +192,16 @@ class NetBenefit(Record):
         return None if np.allclose(center, self.honest, rtol=0, atol=1e-9) else center
 
     def __str__(self) -> str:
-        over_all_limits = (
-            ("over all", self.over_all), ("low", self.over_all_low), ("high", self.over_all_high),
-        )  # fmt: skip
+        gain_columns = (
+            ("− treat all", self.gain_over_treat_all),
+            ("diff. low", self.gain_over_treat_all_low),
+            ("diff. high", self.gain_over_treat_all_high),
+        )
         columns = [
             ("apparent", self.apparent), ("honest", self.honest),
             ("final model", self.of_final_model), ("low", self.low), ("high", self.high),
             ("corrected", self.corrected), ("treat all", self.treat_all),
-            *([] if self.over_all is None else over_all_limits),
+            *([] if self.gain_over_treat_all is None else gain_columns),
         ]  # fmt: skip
         if self.apparent is None:
             columns = [each for each in columns if each[0] not in ("apparent", "corrected")]
@@ -318,11 +320,12 @@ class NetBenefit(Record):
 def net_benefits(
     outcomes: Outcomes,
     thresholds: np.ndarray,
-    rule: Literal["model", "treat all", "over all"] = "model",
+    rule: Literal["model", "treat all", "model minus treat all"] = "model",
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the net benefit of a rule at each threshold and its standard error.
 
-    The rule "over all" stands for the net benefit of the model minus that of treating everybody.
+    The rule "model minus treat all" stands for the net benefit of the model minus that of treating
+    everybody.
 
     >>> rows = Outcomes.from_predictions(np.array([1, 0, 1, 0]), np.array([0.9, 0.6, 0.4, 0.1]))
     >>> net_benefits(rows, np.array([0.2, 0.5]))[0].tolist()
@@ -336,7 +339,7 @@ def net_benefits(
         gains = {
             "model": np.where(is_treated, gain_if_treated, 0.0),
             "treat all": gain_if_treated,
-            "over all": np.where(is_treated, 0.0, -gain_if_treated),
+            "model minus treat all": np.where(is_treated, 0.0, -gain_if_treated),
         }[rule]
         benefits[index] = outcomes.mean(gains)
         cluster_sums = sum_by_cluster(
