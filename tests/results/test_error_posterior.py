@@ -93,9 +93,9 @@ def test_error_posterior_is_of_one_rule_after_a_hold_out_and_of_none_after_folds
     assert post.interval() == est.interval
     post = ErrorPosterior.of_estimate(estimate("5-fold"), prior=(2, 3))
     assert (post.n, post.prior) == (45, (2, 3))
-    assert post.of.startswith("no single rule: errors of the rules of 5-fold")
-    assert "no single rule" in str(post)
-    assert "no single rule" in post._repr_html_()
+    assert post.of.startswith("the rules of 5-fold, each trained on")
+    assert "as if one rule had made them" in str(post)
+    assert "as if one rule had made them" in post._repr_html_()
 
 
 COUNTS = [

@@ -137,7 +137,7 @@ def test_updating_refuses():
     y[[11, 12]] = 1, 0
     with pytest.raises(Refusal, match="cannot be fitted in every fold"):
         updated(Outcomes.from_predictions(y, p))
-    with pytest.raises(Refusal, match="9 rows of the rarer outcome: an update is told of 10"):
+    with pytest.raises(Refusal, match="9 rows of the rarer outcome: an update needs at least 10"):
         updated(Outcomes.from_predictions(y[3:], p[3:]))
     two = np.arange(400) % 2
     with pytest.raises(Refusal, match="folds of these rows cannot be made"):

@@ -156,8 +156,8 @@ PAIRS = np.column_stack([EVENTS, 1 + np.arange(40)])
         (PAIRS * [0, 1], SURE, {}, "the event came in no row"),
         (PAIRS, SURE * 2, {"horizon": 9}, "values are no probabilities"),
         (PAIRS, SURE, {"horizon": 99}, "no row was followed past the time 99"),
-        (PAIRS, SURE, {"horizon": 9, "scoring": "brier-at-8"}, "risks by the time 9, and tell"),
-        (PAIRS, SURE, {"scoring": "integrated-brier"}, "linear predictors, which tell no prob"),
+        (PAIRS, SURE, {"horizon": 9, "scoring": "brier-at-8"}, "by the time 9, and say nothing"),
+        (PAIRS, SURE, {"scoring": "integrated-brier"}, "linear predictors, from which no prob"),
         (PAIRS * [1, np.nan], SURE, {}, "time of row 0 is nan"),
     ],
 )  # fmt: skip
@@ -171,7 +171,7 @@ def test_validate_predictions_refuses(y, predictions, options, said):
     [
         (np.full(40, 0.3), {"horizon": 9}, "all linear predictors are equal"),
         (np.full(40, 2.0), {}, "all linear predictors are equal"),
-        (-PAIRS[:, 1], {}, "order the events without an error"),
+        (-PAIRS[:, 1], {}, "the slope of the Cox model is infinite"),
         (np.where(SURE > 0.5, 1.0, SURE), {"horizon": 9}, "exactly 0 or 1"),
         (1e200 * np.sin(PAIRS[:, 1]), {}, None),
     ],

@@ -189,7 +189,12 @@ def _print_plan(
     default="binary",
     show_default=True,
 )
-@click.option("--parameters", type=int, required=True, help="Of the candidate predictors.")
+@click.option(
+    "--parameters",
+    type=int,
+    required=True,
+    help="Number of parameters of all candidate predictors.",
+)
 @_numeric_options(
     {
         "r2": "The R² to expect: of Cox and Snell, or the share of the variance.",
@@ -197,14 +202,14 @@ def _print_plan(
         "auc": "In place of --r2: the AUC to expect.",
         "prevalence": "The share of people with the event.",
         "rate": "Events per person and unit of time.",
-        "horizon": "The time up to which risks will be told.",
+        "horizon": "The time up to which risks are predicted.",
         "follow_up": "How long people are followed on average.",
-        "mean": "Of an outcome that is a number.",
-        "sd": "Its standard deviation.",
-        "shrinkage": "Effects shall be shrunken no further.  [default: 0.9]",
-        "optimism": "R² shall be no more too high.  [default: 0.05]",
-        "margin": "To which the overall risk shall be known.  [default: 0.05]",
-        "ratio": "To which mean and residual spread shall be known.  [default: 1.1]",
+        "mean": "The mean of an outcome that is a number.",
+        "sd": "The standard deviation of an outcome that is a number.",
+        "shrinkage": "The smallest shrinkage factor of the effects to accept.  [default: 0.9]",
+        "optimism": "The largest overestimation of R² to accept.  [default: 0.05]",
+        "margin": "The largest half-width of the interval of the overall risk.  [default: 0.05]",
+        "ratio": "The largest factor between mean or residual SD and their limits.  [default: 1.1]",
     }
 )
 @confidence_option()
@@ -233,7 +238,7 @@ def development(confidence: float, as_json: bool, **options: Any) -> int:
     "--linear-predictor",
     type=(float, float),
     metavar="MEAN SD",
-    help="Of the log odds that the model gives, if they are about normal.",
+    help="Mean and SD of the log odds that the model predicts, if they are about normal.",
 )
 @_numeric_options(
     {
@@ -250,7 +255,7 @@ def development(confidence: float, as_json: bool, **options: Any) -> int:
         "benefit_width": "Width of the interval of the standardised net benefit.  [default: 0.2]",
         "r2_width": "Width of the interval of R².  [default: 0.1]",
         "mean_width": "Width of the interval of the mean error, in the unit of the outcome.",
-        "ratio": "To which the residual spread shall be known.  [default: 1.1]",
+        "ratio": "The largest factor between the residual SD and its limits.  [default: 1.1]",
         "rate": "For a time to an event: events per person and unit of time.",
         "horizon": "The time by which the model predicts the risk of the event.",
         "follow_up": "How long people are followed on average.",

@@ -37,8 +37,8 @@ def _round_up_rows(n_rows: float) -> int:
     """Return a number of rows rounded up; raise Refusal if the number is unattainably large."""
     if not n_rows <= MAX_ROWS:
         raise Refusal(
-            f"more than {MAX_ROWS:.0e} rows are needed: foresee a larger R² or AUC, an event that "
-            "is less rare, a mean farther from 0, or ask for less."
+            f"more than {MAX_ROWS:.0e} rows are needed: anticipate a larger R² or AUC, an event "
+            "that is less rare, a mean farther from 0, or ask for less."
         )
     return math.ceil(n_rows)
 

@@ -84,7 +84,7 @@ class RowsNeeded(Record):
     @override
     def blocks(self) -> list[tables.Block]:
         anticipated_text = ", ".join(f"{name} {value:g}" for name, value in self.assumed.items())
-        caption = "; ".join([self._title(), f"foreseen: {anticipated_text}", *self.notes])
+        caption = "; ".join([self._title(), f"anticipated: {anticipated_text}", *self.notes])
         rows = [[criterion.asks, str(criterion.n)] for criterion in self.criteria]
         return [tables.Block(caption, ["what shall hold", "rows"], rows)]
 
@@ -324,8 +324,8 @@ def check_anticipated_values(
                     if name in (*required_quantities[quantity], *optional_quantities[quantity])
                 )
                 raise UnknownName(
-                    f"{mention(name)} is foreseen of a {matching_outcome} outcome, "
-                    f"not of a {outcome} one."
+                    f"{mention(name)} is for a {matching_outcome} outcome, and this outcome is "
+                    f"{outcome}: leave it out."
                 )
             continue
         if value is None:
@@ -333,7 +333,7 @@ def check_anticipated_values(
                 mention(quantity) for quantity in required_quantities[outcome]
             )
             raise UnknownName(
-                f"{mention(name)} is missing. Of a {outcome} outcome foresee {required_names}."
+                f"{mention(name)} is missing. A {outcome} outcome needs {required_names}."
             )
         if name in SHARE_QUANTITIES:
             check_is_share(name, value)
@@ -354,8 +354,8 @@ def check_events_per_person(rate: float, follow_up: float) -> None:
     if rate * follow_up >= 1:
         raise BadArgument(
             f"{mention('rate', rate)} and {mention('follow_up', follow_up)} are "
-            f"{rate * follow_up:g} events per person, who has one at most: give both in the same "
-            "unit of time."
+            f"{rate * follow_up:g} events per person on average, but a person has at most one: "
+            "give both in the same unit of time."
         )
 
 

@@ -396,6 +396,6 @@ def _describe_posterior(estimate: RiskEstimate) -> str:
     if estimate.target == "Err_XY":
         return ONE_RULE_LABEL
     return (
-        f"no single rule: errors of the rules of {estimate.method}, each trained on other rows, "
-        "counted as one rule's"
+        f"the rules of {estimate.method}, each trained on other rows; their errors are counted as "
+        "if one rule had made them"
     )

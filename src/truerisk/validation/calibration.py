@@ -162,8 +162,8 @@ def missing_line_reason(outcomes: Outcomes) -> str | None:
     )
     if other_logits.max() <= event_logits.min() or event_logits.max() <= other_logits.min():
         return (
-            "the probabilities separate events from other rows without an error: the slope is "
-            "infinite. More rows would show where it ends."
+            "the probabilities separate events from other rows perfectly: the slope is infinite. "
+            "It can be estimated from more rows."
         )
     return None
 
@@ -262,9 +262,8 @@ def _too_few_rows_reason(outcomes: Outcomes) -> str | None:
     if outcomes.n_rarer_rows >= MIN_CURVE_ROWS:
         return None
     return (
-        f"{outcomes.n_rarer_rows} rows of the rarer outcome: a curve needs {MIN_CURVE_ROWS} of "
-        "either "
-        "at least, and hundreds to be of use."
+        f"{outcomes.n_rarer_rows} rows of the rarer outcome: a curve needs at least "
+        f"{MIN_CURVE_ROWS} rows of each outcome, and hundreds to be of use."
     )
 
 

@@ -55,7 +55,8 @@ def cox_slope(
     if fit is None:
         return Measured(
             "cox-slope",
-            reason="the Cox model has no slope: the predictions order the events without an error.",
+            reason="the slope of the Cox model is infinite: the predictions sort the events "
+            "perfectly, or perfectly in reverse.",
         )
     slope = float(fit.coef[0])
     if not is_certain:

@@ -84,9 +84,9 @@ class GivenRisks(GivenPredictions):
     def _survival_at(self, risk: float, times: Any) -> np.ndarray:
         if self.horizon is None or (np.asarray(times) != self.horizon).any():
             known_text = (
-                "linear predictors, which tell no probability"
+                "linear predictors, from which no probability can be computed"
                 if self.horizon is None
-                else f"risks by the time {self.horizon:.12g}, and tell those of no other time"
+                else f"risks by the time {self.horizon:.12g}, and say nothing about other times"
             )
             raise Refusal(f"the predictions are {known_text}: leave out the scores that need them.")
         return np.full(np.shape(times), 1 - risk)

@@ -101,8 +101,8 @@ def _measure_calibration(
         )
         if outcomes.n_rarer_rows < MIN_LEVEL_ROWS:
             reason = (
-                f"{outcomes.n_rarer_rows} rows of the rarer outcome: at least {MIN_LEVEL_ROWS} of "
-                "either are needed for a line."
+                f"{outcomes.n_rarer_rows} rows of the rarer outcome: a calibration line needs at "
+                f"least {MIN_LEVEL_ROWS} rows of each outcome."
             )
             return LevelCalibration(subgroup, measures, reason)
     try:

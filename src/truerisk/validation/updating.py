@@ -155,7 +155,7 @@ class ModelUpdates(Record):
             (outcomes.n_rows, "") if is_numeric else (outcomes.n_rarer_rows, RARER_OUTCOME_TEXT)
         )
         if n_rows < MIN_ROWS:
-            raise Refusal(f"{n_rows} rows{rows_text}: an update is told of {MIN_ROWS} at least.")
+            raise Refusal(f"{n_rows} rows{rows_text}: an update needs at least {MIN_ROWS}.")
         try:
             risks = [_risk(outcomes, name, level, seed, grouped) for name in UPDATE_NAMES]
         except FitFailed as error:

@@ -172,7 +172,7 @@ def test_methods_text_says_what_was_done():
         "200 participants, of whom 50 had the event ('yes'), with 8 candidate predictors. No",
         "The model was ridge logistic regression on standardised predictors (StandardScaler → Log",
         "values of C of 0.1, 1 and 10 were compared by 10-fold cross-validation (zero-one loss), a",
-        "and C=1 was chosen. Internal validation was by",
+        "and C=1 was chosen. C is the inverse of the weight of the penalty. Internal validation",
         "with all tuning repeated inside (Varma and Simon, BMC Bioinformatics 7:91, 2006), on part",
         "with 95% confidence intervals: zero-one loss 0.200 (0.150 to 0.260); calibration",
         "slope 0.900 (0.700 to 1.100; corrected for optimism 0.800); flexible",

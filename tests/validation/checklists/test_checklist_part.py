@@ -70,7 +70,7 @@ def test_checklist_counts_samples_that_corrected():
     found, without = told(LogisticRegression())
     assert "bootstrap" not in found["12e"]
     assert "on average in models of bootstrap samples (Riley" in checklist.methods_text
-    assert "on average in models that lack a further fold." in without.methods_text
+    assert "on average if one more fold was left out of the training set." in without.methods_text
     # Probabilities of 0 and 1: the errors have values, and no recalibration was done.
     items, text, found = said_of(KNeighborsClassifier(1))
     assert found.calibration["slope"].honest is None

@@ -33,6 +33,7 @@ ENOUGH_EVENTS_PER_COLUMN, FEW_EVENTS_PER_COLUMN = (
     20,
     10,
 )  # events per candidate predictor that suffice or are too few, if R² is unknown
+INVERSE_PENALTY_LEARNERS = ("LogisticRegression", "LinearSVC", "LinearSVR", "SVC", "SVR")
 TEST_ROW_RELATIONS = (
     "later",
     "below",
@@ -144,6 +145,8 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "model_words": words_of_model,
         "has_words": words_of_model != model.steps[-1],
         "has_defaults": model.setting == "as given",
+        "has_inverse_penalty": model.steps[-1] in INVERSE_PENALTY_LEARNERS
+        and "C" in {text.partition("=")[0] for text in model.setting.split(", ")},
         "steps_listed": join_words(model.steps),
         "before": ", ".join(earlier_steps) or None,
         "before_listed": join_words(earlier_steps) if earlier_steps else None,
