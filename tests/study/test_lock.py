@@ -67,6 +67,21 @@ def test_lock_is_held_once_by_the_same_process(tmp_path):
     Lock(tmp_path / "runs.db").acquire().release()
 
 
+def test_lock_is_not_acquired_by_a_thread_while_another_one_acquires_it(tmp_path, monkeypatch):
+    """The kernel gives the lock to every thread of a process."""
+    refusals = []
+
+    def acquire_in_another_thread(file):
+        with pytest.raises(StoreLocked, match="this very process"):
+            Lock(tmp_path / "runs.db").acquire()
+        refusals.append(file)
+        return True
+
+    monkeypatch.setattr("truerisk.study.lock._try_lock", acquire_in_another_thread)
+    Lock(tmp_path / "runs.db").acquire().release()
+    assert len(refusals) == 1
+
+
 def test_lock_on_full_disk_leaves_no_file_behind(tmp_path, monkeypatch):
     def full(file, content):
         raise OSError(errno.ENOSPC, "No space left on device")

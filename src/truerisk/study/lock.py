@@ -23,7 +23,9 @@ except ImportError:  # Without Unix locks, the process that creates the file has
     fcntl = None
 
 
-_held_paths: set[Path] = set()  # A record lock does not stop the process that holds it.
+# A record lock does not stop other threads of its process, so that a thread first enters its lock
+# here. `setdefault` is atomic: only one thread can enter.
+_locks_of_process: dict[Path, Lock] = {}
 
 
 class Lock:
@@ -33,27 +35,25 @@ class Lock:
         self.store = store
         self.path = store.with_name(f"{store.name}.lock")
         self._file: IO[str] | None = None
+        self._resolved_path: Path | None = None
 
     def acquire(self) -> Lock:
         """Acquire the lock, or raise StoreLocked with the process that holds it."""
-        lock_path = self.path.resolve()
-        if lock_path in _held_paths:
+        resolved_path = self.path.resolve()
+        if _locks_of_process.setdefault(resolved_path, self) is not self or self._file is not None:
             raise StoreLocked(f"{self.store} is in use by this very process.")
-        lock_file = self._open_locked_file()
-        holder = _read_holder(lock_file)
-        if holder and (fcntl is None or holder.get("host") != socket.gethostname()):
-            lock_file.close()  # The kernel's lock may fail on a network file system.
-            raise self._refusal(holder)
-        self._file = lock_file
-        _held_paths.add(lock_path)
+        self._resolved_path = resolved_path
         try:
+            self._file = self._open_locked_file()
             _write_holder(
-                lock_file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()}
+                self._file, {"pid": os.getpid(), "host": socket.gethostname(), "time": time.time()}
             )
-        # If the disk is full, the lock is released, so that a later attempt can succeed.
-        except OSError as error:
+        except OSError as error:  # If the disk is full, a later attempt can succeed.
             self.release()
             raise StoreLocked(f"{self.path} cannot be written: {error.strerror}.") from None
+        except BaseException:
+            self.release()
+            raise
         return self
 
     def release(self) -> None:
@@ -65,12 +65,14 @@ class Lock:
             with suppress(OSError):  # Closing writes again, which fails on a full disk.
                 self._file.close()
             self._file = None
-            _held_paths.discard(self.path.resolve())
+        if self._resolved_path is not None:
+            _locks_of_process.pop(self._resolved_path, None)
+            self._resolved_path = None
 
     def holder(self) -> dict[str, Any] | None:
         """Return the process that writes to the store, with machine and start time, or None."""
         # If this process has the lock, closing a second handle of the file would release it.
-        if self.path.resolve() in _held_paths:
+        if self.path.resolve() in _locks_of_process:
             return {"pid": os.getpid(), "host": socket.gethostname()}
         try:
             lock_file = self.path.open("r+", encoding="utf-8")
@@ -96,10 +98,15 @@ class Lock:
                 holder = _read_holder(lock_file)
                 lock_file.close()
                 raise self._refusal(holder)
-            if _is_same_file(self.path, lock_file):
-                return lock_file
-            # Another process removed the file after it was opened here and before it was locked.
-            lock_file.close()
+            if not _is_same_file(self.path, lock_file):
+                # Another process removed the file after it was opened and before it was locked.
+                lock_file.close()
+                continue
+            holder = _read_holder(lock_file)
+            if holder and (fcntl is None or holder.get("host") != socket.gethostname()):
+                lock_file.close()  # The kernel's lock may fail on a network file system.
+                raise self._refusal(holder)
+            return lock_file
 
     def _refusal(self, holder: dict[str, Any]) -> StoreLocked:
         return StoreLocked(
