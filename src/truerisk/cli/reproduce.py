@@ -42,7 +42,7 @@ from truerisk.results.writing import write_text
 def reproduce(args: Any) -> int:
     """Run the experiment NAME again; without NAME, or with --list, list the experiments.
 
-    The longest take nine minutes of one core, most a minute at most.
+    The longest take a quarter of an hour on one core, most a minute at most.
 
     \b
     truerisk reproduce wallman-table-1 --quick
