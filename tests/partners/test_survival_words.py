@@ -129,7 +129,7 @@ def test_assess_reads_outcomes_in_time_and_validates(call, followed: Path, tmp_p
 
 
 def test_validate_tunes_by_what_it_rates(call, followed: Path):  # noqa: F811
-    """Brier's score at the horizon, unless a loss is named; AUC can be held to a bound."""
+    """Brier's score at the horizon, unless a loss is named; a feature is no risk."""
     words = ("--model", "cox", "--replicates", "0", "--horizon", "1", "--min-score", "auc=.5")
     said = call("validate", followed, *OF_FILE, *words, "--json")
     assert said.code == 0, said.err
@@ -142,7 +142,7 @@ def test_validate_tunes_by_what_it_rates(call, followed: Path):  # noqa: F811
     assert "bound kept: concordance 0." in order.err
     assert "bound missed: uno 0." in order.err
     refused = call("validate", followed, *OF_FILE, "--horizon", "1", "--predictions", "a")
-    assert "--predictions are of classes or numbers" in refused.err
+    assert "--predictions a: 54 values are no probabilities" in refused.err
     named = call("validate", followed, *OF_FILE, *words[:6], "--scoring", "uno", "--json")
     assert json.loads(named.out)["risk"]["scoring"] == "uno"
 
