@@ -153,7 +153,7 @@ def test_audit_table_exits_with_4_for_a_refuted_score(call, files, bound):
         (("long", "--order", "trail"), 2, "--order trail is no column of the table"),
         (("plain", "--scoring", "acuracy"), 2, "acuracy"),
         (("long", "--scoring", "f1", "--positive", "7"), 2, "--positive 7 is no class of y"),
-        (("plain", "--min-score", "loss=.5"), 2, "this score is not measured here"),
+        (("plain", "--min-score", "loss=.5"), 2, "only loss, of which less is better. Bound it by"),
         (("plain", "--replicates", 0), 2, "--replicates"),
         (("plain", "--scoring", "roc_auc"), 1, "--scoring roc_auc rates whole sets of rows"),
     ],

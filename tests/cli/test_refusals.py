@@ -102,7 +102,7 @@ BOUNDS = [
     ("--min-score auc=.9 --min-score auc=.1", 2, "auc has two bounds"),
     ("--fail-above nan", 2, "nan is no bound; write a risk as in .25"),
     ("--scoring auc --fail-above .1", 2, "write --min-score auc=NUMBER"),
-    ("--min-score log=.1", 2, "--min-score log: this score is not measured here"),
+    ("--min-score log=.1", 2, "--min-score log: no score is measured here, only zero-one"),
     ("--min-score auc=75", 2, "auc=75: this score is 1 at most, so that nothing keeps"),
     ("--min-score auc=1.0000001", 2, "auc=1.0000001: this score is 1 at most"),
 ]

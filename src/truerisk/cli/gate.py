@@ -122,8 +122,10 @@ def refuse_invalid_bounds(
             f"write --min-score {main_loss}=NUMBER."
         )
     score_names = [name for name, scale in measured_scales.items() if scale.better == "larger"]
-    if not score_names and not remedy:
-        remedy = f" An error is bounded by --fail-above: {main_loss} is one."
+    complaint = f"this score is not measured here; measured are: {', '.join(score_names)}."
+    if not score_names:
+        complaint = f"no score is measured here, only {main_loss}, of which less is better."
+        remedy = remedy or " Bound it by --fail-above NUMBER."
     for name, bound in min_score.items():
         measured_name = next(
             (
@@ -134,10 +136,7 @@ def refuse_invalid_bounds(
             None,
         )
         if measured_name is None:
-            raise click.UsageError(
-                f"--min-score {name}: this score is not measured here; measured are: "
-                f"{', '.join(score_names) or 'none'}.{remedy}"
-            )
+            raise click.UsageError(f"--min-score {name}: {complaint}{remedy}")
         largest_value = measured_scales[measured_name].perfect
         if largest_value is not None and bound > largest_value:
             raise click.UsageError(
