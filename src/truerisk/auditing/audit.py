@@ -32,6 +32,7 @@ from truerisk.core.errors import (
     TrueRiskError,
 )
 from truerisk.core.family import Family
+from truerisk.core.identity import takes_environment
 from truerisk.core.progress import displays_progress
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data, take_named_columns
@@ -197,7 +198,9 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
             f"{mention('outer', outer)}: {mention('level', level)} has no outer splits of its own. "
             f"Use {mention('level', 'nested')}, or leave outer out."
         )
-    search, X, y = bind_environment(unwrap_search(search), X, y, None)
+    search = unwrap_search(search)
+    if takes_environment(search):
+        search, X, y = bind_environment(search, X, y, None)
     claim = read_claim(search)
     if (X is None) != (y is None):
         raise BadData(f"{'X' if X is None else 'y'} is missing: give both or neither.")

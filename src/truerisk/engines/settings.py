@@ -133,8 +133,8 @@ def family_refusal(
     pipeline, whose steps can be fitted separately from the learner.
     """
     is_piped, learner = family.is_piped, family.last
-    if _has_callbacks(family):
-        return _CALLBACKS_REASON
+    if (reason := _callbacks_refusal(family)) is not None:
+        return reason
     if is_piped and needs_separate_steps and (reason := separate_steps_refusal(family)) is not None:
         return reason
     if is_piped and not is_exactly(family.estimator, PIPELINE):
@@ -160,16 +160,17 @@ def family_refusal(
     return None
 
 
-_CALLBACKS_REASON = "callbacks follow the fits of the estimator or of its steps."
-
-
-def _has_callbacks(family: Family) -> bool:
-    """Return True if callbacks of scikit-learn follow the fits of the estimator or of a step."""
+def _callbacks_refusal(family: Family) -> str | None:
+    """Return that callbacks of scikit-learn follow the fits of an estimator or step, or None."""
     estimators = [family.estimator]
     if family.is_piped:
         estimators += [step for _, step in family.estimator.steps]
-    estimators += [value for params in family.candidates for value in params.values()]
-    return any(getattr(estimator, "_skl_callbacks", None) for estimator in estimators)
+    for params in family.candidates:
+        estimators += params.values()
+    for estimator in estimators:
+        if getattr(estimator, "_skl_callbacks", None):
+            return "callbacks follow the fits of the estimator or of its steps."
+    return None
 
 
 def fit_steps(*arguments: Any) -> tuple[Any, list[Any]]:
@@ -198,8 +199,8 @@ def separate_steps_refusal(family: Family) -> str | None:
         return "the pipeline hands fit parameters through its steps (transform_input=)."
     if pipeline_params := sorted(PIPELINE_PARAMETERS.intersection(family.named)):
         return f"the grid sets {', '.join(pipeline_params)} of the pipeline."
-    if _has_callbacks(family):
-        return _CALLBACKS_REASON
+    if (reason := _callbacks_refusal(family)) is not None:
+        return reason
     if get_config().get("enable_metadata_routing", False):
         return "metadata are routed to the steps."
     return None

@@ -7,6 +7,7 @@ from typing import Any
 
 from truerisk.core.arguments import refuses_old_names
 from truerisk.core.family import Family
+from truerisk.core.identity import takes_environment
 from truerisk.core.progress import displays_progress
 from truerisk.estimation.problem import (
     EstimationProblem,
@@ -131,7 +132,8 @@ def estimate_risk(
     >>> print(tr.estimate_risk(GaussianNB(), X, y, cv="5x10-fold"))
     risk 0.0213 (zero-one, 5x10-fold), 95 % interval [0.0054, 0.0599] (beta-cv)
     """
-    model, X, y = bind_environment(model, X, y, scoring)
+    if takes_environment(model):
+        model, X, y = bind_environment(model, X, y, scoring)
     problem = problem_from_arguments(
         Family.from_grid(model),
         X,

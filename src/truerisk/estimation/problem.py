@@ -21,7 +21,6 @@ from truerisk.core.errors import BadArgument, Refusal, UnknownName, escape_invis
 from truerisk.core.family import Family
 from truerisk.core.formats import score_of_class
 from truerisk.core.frozen import frozen
-from truerisk.core.identity import takes_environment
 from truerisk.core.registry import check_present
 from truerisk.core.version import __version__
 from truerisk.data.data import Data, take_named_columns
@@ -251,17 +250,12 @@ def fit_params_module() -> ModuleType:
     return branch
 
 
-def bind_environment(model: Any, X: Any, y: Any, scoring: Any) -> tuple[Any, Any, Any]:
-    """Return the model, X and y, of a learner of skrub's DataOps those of its environment.
-
-    The environment is given in the place of X. Any other model is returned unchanged.
-    """
-    if not takes_environment(model):
-        return model, X, y
+def bind_environment(model: Any, environment: Any, y: Any, scoring: Any) -> tuple[Any, Any, Any]:
+    """Return the scikit-learn estimator, X and y of a learner of skrub's DataOps."""
     check_present("truerisk.estimation.data_ops")
     from truerisk.estimation.data_ops import bind_environment as bind
 
-    return bind(model, X, y, scoring)
+    return bind(model, environment, y, scoring)
 
 
 def _score_name(scoring: Any, loss: Loss, data: Data) -> str:

@@ -40,11 +40,6 @@ class SearchTasks:
 NO_TASKS = SearchTasks()
 
 
-def has_callbacks(search: Any) -> bool:
-    """Return True if callbacks of scikit-learn follow the search or a model that contains it."""
-    return not vars(search).keys().isdisjoint(("_skl_callbacks", "_parent_callback_ctx"))
-
-
 def check_store(store: Any, random_state: Any) -> None:
     """Raise BadArgument if `store` is no possible file, or if its fits would not be found again.
 

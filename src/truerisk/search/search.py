@@ -15,6 +15,7 @@ from truerisk.core.arguments import refuse_old_names, refuses_old_names
 from truerisk.core.documented import DocumentedEstimator
 from truerisk.core.errors import Refusal
 from truerisk.core.family import has_best_params
+from truerisk.core.identity import takes_environment
 from truerisk.core.progress import displays_progress, stage
 from truerisk.engines.running.doors import refuse_too_large
 from truerisk.engines.running.executors import reuse_connections
@@ -30,13 +31,7 @@ from truerisk.search.cv_results import (
     rate_settings,
     suppress_fit_warnings,
 )
-from truerisk.search.door import (
-    NO_TASKS,
-    SearchTasks,
-    has_callbacks,
-    load_from_search,
-    open_store,
-)
+from truerisk.search.door import NO_TASKS, SearchTasks, load_from_search, open_store
 from truerisk.search.search_problem import (
     FitArguments,
     build_metadata_router,
@@ -312,19 +307,19 @@ class HonestSearchCV(
             The fitted search.
         """
         self._delete_results()
-        estimator, X, y = bind_environment(self.estimator, X, y, self.scoring)
-        if estimator is not self.estimator:
+        if takes_environment(self.estimator):
             bound = copy(self)
-            bound.estimator = estimator
-            fitted = bound.fit(X, y, groups=groups, time=time, block=block, **params)
-            for attribute_name, attribute_value in vars(fitted).items():
+            bound.estimator, X, y = bind_environment(self.estimator, X, y, self.scoring)
+            bound.fit(X, y, groups=groups, time=time, block=block, **params)
+            for attribute_name, attribute_value in vars(bound).items():
                 if attribute_name.endswith("_"):
                     setattr(self, attribute_name, attribute_value)
             return self
         check_parameters(self)
         fit_arguments = sort_fit_arguments(self, X, groups, params, time, block)
         try:
-            if has_callbacks(self):
+            # Callbacks follow this search, or a model that contains it.
+            if not vars(self).keys().isdisjoint(("_skl_callbacks", "_parent_callback_ctx")):
                 fit_with_callbacks = load_from_search("fit-with-callbacks")
                 fit_with_callbacks(self, self._fit_and_estimate, y, fit_arguments)
             else:
