@@ -436,6 +436,12 @@ SUBMISSIONS = {
     "column": ("accuracy", Y[:, None], BadData, r"shape \(210, 1\)"),
     "three classes": ("log", np.full((N, 3), 1 / 3), BadData, r"shape \(210, 3\)"),
     "unknown label": ("accuracy", Y + 1, BadData, "a prediction is '2', which is no class of y"),
+    "chances": (
+        "accuracy",
+        SHARES[:, 1],
+        BadData,
+        "or a scoring that rates prob.* such as 'brier'",
+    ),
     "text": ("roc_auc", LABELS[Y], BadData, "text where numbers are needed"),
     "text in columns": ("log", LABELS[[Y, Y]].T, BadData, "text where numbers are needed"),
     "missing": ("roc_auc", np.where(ROWS == 3, np.nan, Y), BadData, "no finite number on line 4"),

@@ -220,7 +220,8 @@ def _codes_of_labels(data: Data, loss: Loss, predictions: np.ndarray) -> np.ndar
     if strange is not None:
         raise BadData(
             f"a prediction is {escape_and_truncate(strange, 40)!r}, which is no class of y "
-            f"({named(names)}), and '{loss.name}' compares labels."
+            f"({named(names)}), and '{loss.name}' compares labels: give a label or the "
+            "probability of each class, or a scoring that rates probabilities, such as 'brier'."
         )
     return np.array([codes[text] for text in texts], dtype=np.int64)
 

@@ -263,7 +263,8 @@ def test_closed_executor_is_named_by_every_verb(verb, kind, tmp_path):
     """Its `submit` raises; a user who reads RuntimeError would look for a failed fit."""
     pool = ThreadPoolExecutor(2)
     pool.shutdown()
-    with pytest.raises(kind, match=r"takes no task \(RuntimeError: .* shutdown\): use another one"):
+    said = r"takes no task \(RuntimeError: .* shutdown\): use another one, or n_jobs=1 to see"
+    with pytest.raises(kind, match=said):
         verb(pool, tmp_path)
 
 

@@ -175,7 +175,7 @@ class BatchRun:
             if not workers.was_not_submitted(error):
                 raise self.batch_function.error_class(
                     f"the executor takes no task ({describe_error(error)}): use another one, or "
-                    f"{mention('n_jobs', None)} to see whether the tasks run in this process."
+                    f"{mention('n_jobs', 1)} to see whether the tasks run in this process."
                 ) from error
             self.batches.requeue(batch, alone=runs_alone)
             self._deaths_before_batch += 1
