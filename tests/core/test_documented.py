@@ -23,7 +23,7 @@ for model in models:
 
 
 def links(folder, project_url):
-    """The link of each estimator, and whether its representation has it (or any, without one)."""
+    """Return the link of each estimator, and whether its representation has it, or any link."""
     written = folder / "truerisk-0.dist-info" / "METADATA"
     written.parent.mkdir()
     written.write_text(f"Name: truerisk\nVersion: 0\nProject-URL: {project_url}\n")
@@ -35,7 +35,7 @@ def links(folder, project_url):
 
 
 def test_estimators_link_to_their_page_on_the_site_of_the_metadata(tmp_path):
-    """Their class has a page of this name; a class of the user's own has none."""
+    """Each link names a page that docs/api makes; a class of the user has no page."""
     *own, (users, has_link) = links(tmp_path, "Documentation, https://docs.example/truerisk/")
     assert (users, has_link) == ("none", "False")
     text = "".join(page.read_text("utf-8") for page in API.glob("*.md"))

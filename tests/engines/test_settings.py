@@ -62,7 +62,7 @@ def test_family_settings_are_those_of_the_grid_in_place_of_the_learners_own():
 
 
 def followed(step):
-    """A step that a callback of scikit-learn follows."""
+    """Return the step with a callback of scikit-learn that follows its fits."""
     step._skl_callbacks = [object()]
     return step
 

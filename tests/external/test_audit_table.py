@@ -253,7 +253,7 @@ RATED = {
 
 @pytest.mark.parametrize("case", RATED)
 def test_audit_table_selects_by_the_score_of_regressions_and_classes(case):
-    """Whole numbers are those of a regression if the score is."""
+    """Whole-number outcomes are regression targets if the score is one of regressions."""
     table, scoring, value = RATED[case]
     assert tr.audit_table(table, scoring=scoring).selected.value == pytest.approx(value)
 

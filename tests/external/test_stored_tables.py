@@ -35,7 +35,7 @@ def caret():
 def autogluon():
     left, lines = pickle.loads((DATA / "predictor.pickle").read_bytes()), []
     names = [f"probability_{name}" for name in left["classes"]]
-    for model, single in left["oof"].items():  # sums of single precision are not quite 1
+    for model, single in left["oof"].items():  # Sums in single precision are not exactly 1.
         shares = single / single.sum(axis=1, keepdims=True, dtype=float)
         lines.append(pd.DataFrame(shares, columns=names).assign(candidate=model, y=left["labels"]))
     return pd.concat(lines).reset_index(names="row")
@@ -85,8 +85,8 @@ def test_stored_table_has_the_bootstrap_correction_of_its_losses(case):
 @pytest.mark.parametrize("read", [tidymodels, caret])
 def test_lines_of_r_on_the_page_were_run(read):
     """The script holds the page's block of R, which wrote the table that the page audits."""
-    script, page = ((folder / name).read_text("utf-8") for folder, name in
-                    ((DATA, "tables.R"), (DOCS, "tables-of-searches.md")))  # fmt: skip
+    script = (DATA / "tables.R").read_text("utf-8")
+    page = (DOCS / "tables-of-searches.md").read_text("utf-8")
     name = read.__name__
     (block,) = re.findall(rf"## {name}\n.*?```r\n(.*?)```", page, re.S)
     assert block in script

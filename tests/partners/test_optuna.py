@@ -107,7 +107,6 @@ def test_table_audit_of_a_study_by_the_lines_of_the_page(rows, sampler, found):
 
 
 def test_audit_of_a_study_says_what_to_write():
-    """The sentence holds the lines of the page."""
     with pytest.raises(Refusal, match=r"trial\.set_user_attr\('losses'.*tr\.audit_table\("):
         tr.audit(optuna.create_study(), np.eye(4), [0, 1, 0, 1])
 

@@ -21,14 +21,14 @@ ROWS = 60
 
 
 def table() -> pd.DataFrame:
-    """Two numbers, two outcomes, and twenty groups of three rows."""
+    """Return two features, two outcomes, and twenty groups of three rows."""
     X, y = tr.datasets.make_simple(ROWS, random_state=3)
     outcomes = {"label": np.where(y == 1, "yes", "no"), "number": X[:, 0] - X[:, 1] + y}
     return pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "group": np.arange(ROWS) // 3, **outcomes})
 
 
 def prediction(model: Any = None, y: str = "label", **mark: Any) -> Any:
-    """A DataOp whose features are joined after the mark with a second table."""
+    """Return a DataOp that joins its features with a second table after the mark."""
     more = pd.DataFrame({"group": range(ROWS // 3), "more": np.arange(ROWS // 3) % 7})
     data, second = skrub.var("data", table()), skrub.var("second", more)
     X = data[["a", "b", "group"]].skb.mark_as_X(**mark)
@@ -39,7 +39,7 @@ def prediction(model: Any = None, y: str = "label", **mark: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def fitted() -> tuple[Any, Any]:
-    """A grid search of a DataOp, and its environment."""
+    """Return a fitted grid search of a DataOp, and its environment."""
     data_op = prediction()
     environment = data_op.skb.get_data()
     return data_op.skb.make_grid_search(cv=3).fit(environment), environment
@@ -92,7 +92,7 @@ def test_audit_of_a_random_search_of_numbers_meets_r2():
 
 
 def test_honest_search_of_a_data_op_keeps_groups(fitted):
-    """Groups reach the outer splits and those of the search, which both refuse to do without."""
+    """Both GroupKFold, of the outer splits and of the search, would raise without groups."""
     search = prediction().skb.make_grid_search(cv=GroupKFold(3))
     groups = table()["group"]
     honest = tr.HonestSearchCV(search, outer=GroupKFold(3)).fit(fitted[1], groups=groups)

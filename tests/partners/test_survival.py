@@ -79,7 +79,7 @@ def test_cox_of_many_columns_is_refused_before_its_first_fit(monkeypatch):
 
 @pytest.mark.parametrize("steps", [(), (StandardScaler(),)], ids=["alone", "scaled"])
 def test_item_22_states_the_cox_model_of_r(steps):
-    """Coefficients and baseline cumulative hazard of a coxph with Breslow's ties, of `gbsg`."""
+    """R's coxph, with Breslow's ties, gave the coefficients and the baseline hazard of `gbsg`."""
     folder = Path(__file__).parents[1] / "golden" / "clinical"
     expected = json.loads((folder / "gbsg.json").read_text())
     wanted = expected["models"]["breslow"]

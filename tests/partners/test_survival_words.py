@@ -129,7 +129,7 @@ def test_assess_reads_outcomes_in_time_and_validates(call, followed: Path, tmp_p
 
 
 def test_validate_tunes_by_what_it_rates(call, followed: Path):  # noqa: F811
-    """Brier's score at the horizon, unless a loss is named; a feature is no risk."""
+    """Brier's score at the horizon is the default; predictions must be probabilities."""
     words = ("--model", "cox", "--replicates", "0", "--horizon", "1", "--min-score", "auc=.5")
     said = call("validate", followed, *OF_FILE, *words, "--json")
     assert said.code == 0, said.err

@@ -152,7 +152,7 @@ def test_resolve_executor_starts_no_workers_in_a_task_of_joblib():
 
 
 class Signing(NearestMean):
-    """It leaves the number of its process in a folder at every fit."""
+    """Learner that writes the number of its process to a folder at every fit."""
 
     def __init__(self, rest=0.0, folder=""):
         super().__init__(rest)

@@ -260,7 +260,7 @@ def test_failure_of_a_users_object_is_named_with_its_place(name, where, message,
     ids=["permutation_test", "reproduce", "study"],
 )
 def test_closed_executor_is_named_by_every_verb(verb, kind, tmp_path):
-    """Its `submit` raises; a user who reads RuntimeError would look for a failed fit."""
+    """A user who reads only the RuntimeError of `submit` would look for a failed fit."""
     pool = ThreadPoolExecutor(2)
     pool.shutdown()
     said = r"takes no task \(RuntimeError: .* shutdown\): use another one, or n_jobs=1 to see"

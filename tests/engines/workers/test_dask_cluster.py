@@ -33,7 +33,7 @@ def risk(executor, **options):
 
 
 def test_cluster_finds_the_numbers_of_one_process(cluster):
-    """By the address of the scheduler, and by a Client, of joblib too, which stays open."""
+    """An address, a Client or joblib's backend names the cluster; a given Client stays open."""
     here = risk(None)
     assert risk(cluster.address).losses.tolist() == here.losses.tolist()
     from distributed import Client

@@ -94,9 +94,7 @@ def _n_jobs_of_joblib() -> Any:
         return n_jobs
     if is_a(backend, DASK_BACKEND):
         return backend.client
-    if (
-        backend.effective_n_jobs(n_jobs) == 1
-    ):  # The sequential backend has one job, whatever n_jobs.
+    if backend.effective_n_jobs(n_jobs) == 1:  # The sequential backend ignores n_jobs.
         return 1
     raise Refusal(
         f"fits do not run on {type(backend).__name__}, which joblib.parallel_config chose for "
