@@ -156,6 +156,15 @@ def yes_or_no(answer: bool | None) -> str:
     return "–" if answer is None else "yes" if answer else "no"
 
 
+def split_sentences(text: str) -> list[str]:
+    """Split a text into sentences, without breaking decimal numbers and names.
+
+    >>> split_sentences("The risk is 0.1. Report it.")
+    ['The risk is 0.1.', 'Report it.']
+    """
+    return text.replace(". ", ".\n").splitlines()
+
+
 def join_words(words: Iterable[str], conjunction: str = "and") -> str:
     """Join the words of an enumeration, with `conjunction` before the last.
 

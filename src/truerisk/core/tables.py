@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import MissingExtra, escape_invisible
+from truerisk.core.formats import split_sentences
 from truerisk.core.frozen import frozen
 
 
@@ -70,7 +71,7 @@ def blocks_with_caption(
     ['It is .1.', '']
     """
     if isinstance(sentences, str):
-        sentences = sentences.replace(". ", ".\n").splitlines()
+        sentences = split_sentences(sentences)
     first, *others = sentences
     notes = [Block("", [""], [[sentence] for sentence in others])] if others else []
     return [Block(first, header, rows), *notes]

@@ -23,7 +23,7 @@ from truerisk.report.ladder import (
     draw_stability,
     value_or_none,
 )
-from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section, split_sentences
+from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section, escape_sentences
 from truerisk.report.learning import draw_learning_figure, draw_risk_over_time
 from truerisk.report.methods_text import (
     assessment_references,
@@ -83,7 +83,7 @@ def draw_assessment_page(document: Assessment) -> Page:
         else f"Assessment of {learners_text}",
         "facts": _fact_texts(document),
         "headline": _headline(document),
-        "conclusion": split_sentences(document.conclusion),
+        "conclusion": escape_sentences(document.conclusion),
         "findings": document.findings,
         "learners": _learners_table(document),
         "learners_caption": f"{risk_label}, {score_scale.better} is better; the best learner first",

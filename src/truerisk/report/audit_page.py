@@ -15,7 +15,7 @@ from truerisk.report.assessment_page import MAX_COUNTED_CLASSES
 from truerisk.report.audit_figures import draw_claim, draw_settings
 from truerisk.report.figure import FigureTable, drop_none
 from truerisk.report.gate import SECTIONS_WITH_GATE, make_gate
-from truerisk.report.layout import Headline, Page, Section, split_sentences
+from truerisk.report.layout import Headline, Page, Section, escape_sentences
 from truerisk.report.methods_text import (
     REFERENCES,
     ReproductionInfo,
@@ -63,7 +63,7 @@ def draw_audit_page(audit: Audit) -> Page:
             audit.scale.name_for(audit.claimed.scoring),
         ],
         "headline": list(_headline(audit)),
-        "conclusion": split_sentences(audit.conclusion),
+        "conclusion": escape_sentences(audit.conclusion),
         "findings": audit.findings,
         "risks": _risks_table(audit),
         "risks_caption": f"{risk_label}, {score_scale.better} is better",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from truerisk.core.errors import escape_for_xml
-from truerisk.core.formats import escape_and_truncate
+from truerisk.core.formats import escape_and_truncate, split_sentences
 from truerisk.core.frozen import frozen
 from truerisk.report.figure import Figure
 
@@ -82,13 +82,12 @@ class Page:
         return escape_for_xml(template.render(values, nonce=nonce)) + "\n"
 
 
-def split_sentences(text: str) -> list[str]:
-    """Split a text into sentences, without breaking decimal numbers and names."""
-    sentence_lines = text.replace(". ", ".\n").splitlines()
+def escape_sentences(text: str) -> list[str]:
+    """Split a text into sentences, and escape each of them for a page."""
     return [
-        escape_and_truncate(sentence_text, 4000)
-        for sentence_text in sentence_lines
-        if sentence_text.strip()
+        escape_and_truncate(sentence, 4000)
+        for sentence in split_sentences(text)
+        if sentence.strip()
     ]
 
 

@@ -11,7 +11,7 @@ from truerisk.core.formats import (
 from truerisk.external.table_audit import MOST_SHOWN, TableAudit
 from truerisk.report.figure import Figure, FigureTable, drop_none
 from truerisk.report.gate import SECTIONS_WITH_GATE, make_gate
-from truerisk.report.layout import Headline, Page, Section, split_sentences
+from truerisk.report.layout import Headline, Page, Section, escape_sentences
 from truerisk.report.methods_text import (
     ReproductionInfo,
     describe_interval,
@@ -90,7 +90,7 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
             scale.name_for(selected.scoring),
         ],
         "headline": headline,
-        "conclusion": split_sentences(audit.conclusion),
+        "conclusion": escape_sentences(audit.conclusion),
         "findings": audit.findings,
         "sections": (
             Section("numbers", "Numbers", "", drop_none(draw_differences(audit))),
