@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 
 from truerisk.core.frozen import frozen
 from truerisk.report.layout import CLOSING_SECTIONS, Section
@@ -36,8 +36,7 @@ def make_gate(result: ResultWithBounds, call: str, *, is_command: bool) -> Gate:
         return Gate("Without an interval no bound is met, so this result cannot pass a gate.", "")
     is_score = reported.better_direction == "larger"
     interval = reported.interval
-    end = interval.low if is_score else interval.high
-    bound = f"{_round_down(end) if is_score else -_round_down(-end):.15g}"
+    bound = f"{_round_out(interval.low if is_score else interval.high, down=is_score):.15g}"
     fails = "raises BoundMissed"
     if is_command:
         fails = "exits with code 4 if the claimed value lies outside the interval, and"
@@ -54,14 +53,13 @@ def make_gate(result: ResultWithBounds, call: str, *, is_command: bool) -> Gate:
     return Gate(lead, f"{call} {option}")
 
 
-def _round_down(end: float) -> float:
-    """Round down to two significant digits.
+def _round_out(end: float, *, down: bool) -> float:
+    """Round down or up to two significant digits.
 
-    >>> _round_down(0.7149), _round_down(-0.0141), _round_down(1234.0), _round_down(0.0)
-    (0.71, -0.015, 1200.0, 0.0)
+    >>> [_round_out(end, down=True) for end in (0.7149, -0.0141, 1234.0, 0.29)]
+    [0.71, -0.015, 1200.0, 0.29]
+    >>> _round_out(0.7149, down=False), _round_out(0.0, down=False)
+    (0.72, 0.0)
     """
-    if end == 0:
-        return 0.0
-    unit = 10.0 ** (1 - floor(log10(abs(end))))
-    rounded = floor(end * unit) / unit
-    return rounded if rounded <= end else rounded - 1 / unit
+    context = Context(prec=2, rounding=ROUND_FLOOR if down else ROUND_CEILING)
+    return float(context.create_decimal(repr(float(end))))
