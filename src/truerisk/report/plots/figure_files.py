@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,17 @@ DOTS_PER_INCH = 300
 
 
 def save_figures(record: Any, folder: Any, formats: Any = FILE_FORMATS) -> tuple[Path, ...]:
-    """Write every figure of a result's page in every format, and return the paths of the files.
+    """Write every figure of a result's page in every format, and return the paths of the files."""
+    figures = build_page(record).figures
+    if not figures:
+        raise BadData(f"this {type(record).__name__} has no figure; to_html() shows what it holds.")
+    return write_figures(figures, folder, formats)
 
-    `record` is a result, or a tuple of figures that no result holds.
-    """
+
+def write_figures(
+    figures: Sequence[Figure], folder: Any, formats: Any = FILE_FORMATS
+) -> tuple[Path, ...]:
+    """Write figures to numbered files in every format, and return the paths of the files."""
     has_several_formats = isinstance(formats, Iterable) and not isinstance(formats, str)
     requested_formats = list(formats if has_several_formats else [formats])
     if not requested_formats or any(
@@ -35,9 +42,6 @@ def save_figures(record: Any, folder: Any, formats: Any = FILE_FORMATS) -> tuple
             raise MissingExtra(
                 "PNG and PDF need matplotlib: pip install 'truerisk[plot]'; SVG needs nothing."
             ) from None
-    figures = record if isinstance(record, tuple) else build_page(record).figures
-    if not figures:
-        raise BadData(f"this {type(record).__name__} has no figure; to_html() shows what it holds.")
     folder_path = file_path("folder", folder, "figures")
     try:
         folder_path.mkdir(parents=True, exist_ok=True)
