@@ -53,8 +53,9 @@ def build_page(record: Any) -> Page:
             return page_function(record)
     is_estimate = isinstance(record, RiskEstimate)
     figures = draw_figures(record)
-    with suppress(Refusal):  # Only counts of independent errors have a posterior.
-        figures += (draw_error_tail(ErrorPosterior.of_estimate(record)),) if is_estimate else ()
+    if is_estimate:
+        with suppress(Refusal):  # Only counts of independent errors have a posterior.
+            figures += (draw_error_tail(ErrorPosterior.of_estimate(record)),)
     blocks, text = record.blocks(), str(replace(record, findings=()) if is_estimate else record)
     fact_texts = [f"{record.n_rows} rows"] if hasattr(record, "n_rows") else []
     if is_experiment_report(record):

@@ -204,7 +204,7 @@ class ThresholdRates:
         )
 
     def _curve_key(self, area_text: str) -> LegendKey:
-        """Return the legend of a curve, with its area."""
+        """Return the legend of a curve, with its area but without the interval and the remarks."""
         short_text = area_text.partition(",")[0].partition(" of all")[0]
         return LegendKey("s0", f"positive: {self.positive}; {short_text}", "line")
 
@@ -242,13 +242,12 @@ def roc_drawing(description: str, fpr: np.ndarray, tpr: np.ndarray) -> Drawing:
 def draw_roc_curves(curves: Mapping[str, RocCurve]) -> Figure:
     """Draw several ROC curves by name on the same axes, with their areas in the legend."""
     names = [escape_and_truncate(name, 40) for name in curves]
-    areas = [f"AUC {format_number(curve.auc, 3)}" for curve in curves.values()]
-    first_curve, *_ = curves.values()
+    first_curve, *other_curves = curves.values()
     drawing = roc_drawing(f"{', '.join(names)}.", first_curve.fpr, first_curve.tpr)
     looks = [
         f"{series_css_class(i)}{' beyond' if i >= N_SERIES else ''}" for i in range(len(names))
     ]
-    for look, curve in list(zip(looks, curves.values(), strict=True))[1:]:
+    for look, curve in zip(looks[1:], other_curves, strict=True):
         places = find_corner_indices(curve.fpr, curve.tpr)
         drawing.line(curve.fpr[places], curve.tpr[places], look)
     rows = [
@@ -263,8 +262,8 @@ def draw_roc_curves(curves: Mapping[str, RocCurve]) -> Figure:
         table=FigureTable.from_rows(("", "AUC", "interval"), rows),
         keys=(
             *(
-                LegendKey(look, f"{name}: {area}", "line")
-                for look, name, area in zip(looks, names, areas, strict=True)
+                LegendKey(look, f"{name}: AUC {format_number(curve.auc, 3)}", "line")
+                for look, name, curve in zip(looks, names, curves.values(), strict=True)
             ),
             _DIAGONAL_KEY,
         ),
