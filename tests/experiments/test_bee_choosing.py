@@ -218,6 +218,14 @@ def test_shaded_panels_read_printed_rows():
     assert [one.label for one in ours.series] == ["CV-5"]
 
 
+def test_heat_map_marks_choices_that_beat_cv_or_lose_to_it():
+    """Ten equal differences of one sign have p = 2⁻¹⁰; only our errors are marked."""
+    draws = {"LR CV-5": np.full((10, 3), 0.2), "LR BEEp": np.tile([0.1, 0.2, 0.3], (10, 1))}
+    printed = dict.fromkeys(draws, (".1", ".2", ".3"))
+    ours, theirs = heat_maps(draws, printed, (28, 50, 100), "toy")
+    assert (ours.marked, theirs.marked) == (("   ", "+ −"), ())
+
+
 def test_size_tables_compare_references_of_the_same_recipe():
     many = {name: np.tile(errors, (4, 1)) for name, errors in DRAWS.items()}
     _, table = size_tables(many, SIZES, {"BEEp": (0.1, 0.2333)}, 400, ", toys")

@@ -441,17 +441,6 @@ def heat_maps(
     are NaN. Our errors are marked as the document marks its own: bold if a choice by BEE has a
     significantly smaller error than CV-5, and italic if it has a significantly larger one.
     """
-
-    def mark(name: str, j: int) -> str:
-        """Return the mark of a choice at a size, "+" or "−", or a space."""
-        cv_name = f"{name[:-4]}CV-5"
-        if "BEE" not in name or cv_name not in our_errors:
-            return " "
-        differences = (our_errors[cv_name] - our_errors[name])[:, j]
-        if permutation_p_value(differences) < SIGNIFICANT_P:
-            return "+"
-        return "−" if permutation_p_value(-differences) < SIGNIFICANT_P else " "
-
     our_means = {name: our_errors[name].mean(axis=0) for name in printed_errors}
     printed_means = {
         choice_name: [float(cell.split()[0] if cell else "nan") for cell in row]
@@ -461,12 +450,14 @@ def heat_maps(
         np.arange(len(training_sizes)),
         tuple(f"n = {choice_name}" for choice_name in training_sizes),
     )
-    for text, mean_errors in ((title, our_means), (f"{title}, the document's", printed_means)):
+    marked = tuple(_significance_marks(our_errors, name) for name in printed_errors)
+    for text, mean_errors, marks, marks_text in (
+        (title, our_means, marked, MARKS_TEXT),
+        (f"{title}, the document's", printed_means, (), ""),
+    ):
         rows = tuple(
             Series(name, size_positions, np.array(row)) for name, row in mean_errors.items()
         )
-        marked = tuple("".join(mark(name, j) for j in range(len(columns))) for name in mean_errors)
-        is_ours = mean_errors is our_means
         yield Panel(
             text,
             "",
@@ -474,9 +465,24 @@ def heat_maps(
             rows,
             "shades",
             columns,
-            marked=marked if is_ours else (),
-            marks_text=MARKS_TEXT if is_ours else "",
+            marked=marks,
+            marks_text=marks_text,
         )
+
+
+def _significance_marks(errors: Draws, name: str) -> str:
+    """Return "+" for each size at which BEE has a smaller error than CV-5, "−" or " " if not."""
+    cv_name = f"{name[:-4]}CV-5"
+    if "BEE" not in name or cv_name not in errors:
+        return " " * errors[name].shape[1]
+    return "".join(
+        "+"
+        if permutation_p_value(differences) < SIGNIFICANT_P
+        else "−"
+        if permutation_p_value(-differences) < SIGNIFICANT_P
+        else " "
+        for differences in (errors[cv_name] - errors[name]).T
+    )
 
 
 def convergence_note(nonconvergence_flags: np.ndarray) -> str:
