@@ -28,8 +28,6 @@ class DocumentedEstimator:
     "Documentation" among the project URLs.
     """
 
-    _doc_link_module = "truerisk"
-
     def _get_doc_link(self) -> str:
         """Return the address of the page of this estimator's class, or an empty text."""
         site, class_name, module = documentation_url(), type(self).__name__, getmodule(type(self))
