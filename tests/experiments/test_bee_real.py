@@ -214,6 +214,10 @@ def test_real_figure_claims_of_equality_are_judged():
         f"ovarian LR {name}": 0.2 + shift + 1e-3 * rng.normal(size=sizes)
         for name, shift in {"BEEp": 0, "BEEi": 0.01, "100×CV-5": 0.03}.items()
     }
-    statements = [BEE_FIGURE_2._equality_statement(draws, c) for c in BEE_FIGURE_2.equalities]
+    (ovarian,) = (one for one in BEE_FIGURE_2.data_sets if one.name == "ovarian")
+    statements = [
+        module._equality_statement(draws, ovarian.training_sizes, claim)
+        for claim in BEE_FIGURE_2.equalities
+    ]
     assert [one.verdict for one in statements] == ["does not hold", "undecided", "holds"]
     assert [len(one.quantities) for one in statements] == [1, 1, 4]

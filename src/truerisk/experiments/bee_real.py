@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
@@ -37,7 +38,8 @@ from truerisk.extend import Family, LinearRules
 
 # These are the indices of the smallest and largest sizes in `training_sizes`.
 FIRST_SIZE, LAST_SIZE = 0, -1
-# Mean errors count as equal if they differ by at most this: two of 86 test rows, at n = 130.
+# Mean errors count as equal if they differ by at most this, fewer than two of the 86 test rows
+# at n = 130.
 EQUALITY_TOLERANCE = 0.02
 # Each class needs this number of rows: the improper prior (BEEi) has no posterior with one row.
 MIN_ROWS_PER_CLASS = 2
@@ -195,7 +197,10 @@ class RealDataFigure:
                 compare_choices(draws, training_sizes[claim[0].split()[0]], claim)
                 for claim in self.claims
             ),
-            (self._equality_statement(draws, claim) for claim in self.equalities),
+            (
+                _equality_statement(draws, training_sizes[claim[0].split()[0]], claim)
+                for claim in self.equalities
+            ),
             (
                 real_set.divergence_statement(draws, learner)
                 for real_set in self.data_sets
@@ -204,22 +209,6 @@ class RealDataFigure:
             ),
         )
         return Findings.from_parts(self.name, split_paragraphs(self.notes.strip()), finding_parts)
-
-    def _equality_statement(self, draws: Draws, claim: ErrorComparison) -> Statement:
-        """Return the statement that two methods choose rules of equal error at the given sizes."""
-        learner, method, other_method, *size_indices = claim
-        (sizes,) = (
-            real_set.training_sizes
-            for real_set in self.data_sets
-            if real_set.name == learner.split()[0]
-        )
-        differences = draws[f"{learner} {method}"] - draws[f"{learner} {other_method}"]
-        return Statement.from_quantities(
-            f"{learner}: {method} is equal to {other_method} at n = "
-            f"{', '.join(str(sizes[j]) for j in size_indices)}: within {EQUALITY_TOLERANCE}",
-            {f"difference, n = {sizes[j]}": differences[:, j] for j in size_indices},
-            claim=Claim("near", 0.0, EQUALITY_TOLERANCE),
-        )
 
     @property
     def with_all_sizes(self) -> RealDataFigure:
@@ -254,6 +243,20 @@ class RealDataFigure:
             check=self.check,
             full=full,
         )
+
+
+def _equality_statement(
+    draws: Draws, training_sizes: Sequence[int], claim: ErrorComparison
+) -> Statement:
+    """Return the statement that two methods choose rules of equal error at the given sizes."""
+    learner, method, other_method, *size_indices = claim
+    differences = draws[f"{learner} {method}"] - draws[f"{learner} {other_method}"]
+    return Statement.from_quantities(
+        f"{learner}: {method} is equal to {other_method} at n = "
+        f"{', '.join(str(training_sizes[j]) for j in size_indices)}: within {EQUALITY_TOLERANCE}",
+        {f"difference, n = {training_sizes[j]}": differences[:, j] for j in size_indices},
+        claim=Claim("near", 0.0, EQUALITY_TOLERANCE),
+    )
 
 
 @lru_cache(maxsize=4)

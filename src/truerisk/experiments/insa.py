@@ -414,8 +414,11 @@ COLUMN_COUNTS = N_FEATURES, N_INFORMATIVE = 15, 2
 # The class means of two features differ by this number; the other features are noise.
 MEAN_DIFFERENCE = 1.2
 HOLD_OUT = "hold-out"
-METHODS_BY_K = {HOLD_OUT: Holdout(), "K = 2": KFold(2), "K = 5": KFold(5), "K = 10": KFold(10)}
-METHODS_BY_K["K = n"] = LeaveOneOut()
+METHODS_BY_K = {
+    HOLD_OUT: Holdout(),
+    **{f"K = {k}": KFold(k) for k in (2, 5, 10)},
+    "K = n": LeaveOneOut(),
+}
 # The linear discriminant is also fitted to these numbers of rows, to compare large samples.
 GROWING_SIZES = (40, 160, 640, 2560)
 # Estimates of large samples count as equivalent if their means differ by less than this.
@@ -433,7 +436,10 @@ def _families() -> dict[str, Family]:
 
 
 def _replicate_folds(seed: int, replicate_number: int) -> Draws:
-    """Return the K-fold error estimates of both learners for every K, and their true errors."""
+    """Return the error estimates of both learners by every method, and their true errors.
+
+    "growing" holds, by number of rows, the estimates minus the true error of the discriminant.
+    """
     sample = Sample.draw_alternating(
         ROW_COUNTS,
         COLUMN_COUNTS,
@@ -564,22 +570,24 @@ def insa_folds(draws: Draws) -> FindingParts:
         (f"n = {n}" for n in GROWING_SIZES),
         {name: differences[..., i].T for name, i in places.items()},
     )
-    lines = (
-        Series(name, np.arange(1.0, len(GROWING_SIZES) + 1), np.sqrt(mean_squares), style)
-        for (name, i), style in zip(
-            places.items(), ("C2v-.", "C1s--", "C4^-", "C0o-", "k^:"), strict=True
-        )
-        for mean_squares in [(differences[..., i] ** 2).mean(axis=0)]
+    roots, styles = (
+        np.sqrt((differences**2).mean(axis=0)),
+        ("C2v-.", "C1s--", "C4^-", "C0o-", "k^:"),
+    )
+    lines = tuple(
+        Series(name, np.arange(1.0, len(GROWING_SIZES) + 1), values, style)
+        for name, values, style in zip(METHODS_BY_K, roots.T, styles, strict=True)
     )
     yield Panel(
         f"{DISCRIMINANT}: root of the mean squared difference from the true error",
         "rows",
         "off the true error",
-        tuple(lines),
+        lines,
         names=tuple(map(str, GROWING_SIZES)),
     )
 
 
 def _squared_error_ratio(differences: np.ndarray) -> float:
+    """Return the mean of the squares in the first column divided by that in the second column."""
     first_mean, second_mean = (differences**2).mean(axis=0)
     return float(first_mean / second_mean)

@@ -42,8 +42,10 @@ from truerisk.models import IntervalClassifier
 # The share of label 1 in an interval is shrunken towards ½ as if there were this many additional
 # rows, half of them with label 1. The document does the same.
 SHRINKAGE_ROWS = 10
-# This is the maximum number of intervals of a rule.
+# This is the maximum number of intervals of a rule, unless the target has more than 30.
 MAX_INTERVALS = 60
+# The target has this number of intervals.
+N_TARGET_INTERVALS = 10
 
 
 @lru_cache(maxsize=32)
@@ -184,17 +186,19 @@ class Trial:
         return noise + (1 - 2 * noise) * wrong_share
 
 
-def draw_kearns_trial(noise: float, n: int, seed: int, replicate_number: int, d: int = 10) -> Trial:
-    """Draw a trial of n points with this noise, for k = 1 … min(MAX_INTERVALS, n).
+def draw_kearns_trial(
+    noise: float, n: int, seed: int, replicate_number: int, n_intervals: int = N_TARGET_INTERVALS
+) -> Trial:
+    """Draw a trial of n points with this noise and a target of `n_intervals` intervals.
 
-    If the target has more than ten intervals, d, the rules have up to 2d intervals.
+    The rules have k = 1 … MAX_INTERVALS intervals or twice those of the target, at most n.
     """
-    name = f"kearns {noise} {n}" + (f" {d}" if d > N_TARGET_INTERVALS else "")
-    max_k = MAX_INTERVALS if d <= N_TARGET_INTERVALS else 2 * d
-    rng = replicate_rng(name, seed, replicate_number)
-    return Trial.draw(
-        KearnsProblem(noise=noise, n_intervals=d), n, range(1, min(max_k, n) + 1), rng
-    )
+    name = f"kearns {noise} {n}"
+    if n_intervals != N_TARGET_INTERVALS:
+        name += f" {n_intervals}"
+    ks = range(1, min(max(MAX_INTERVALS, 2 * n_intervals), n) + 1)
+    problem = KearnsProblem(noise=noise, n_intervals=n_intervals)
+    return Trial.draw(problem, n, ks, replicate_rng(name, seed, replicate_number))
 
 
 # -------------------------------------------------------- Figures 1 and 2: risks and criteria by k
@@ -202,8 +206,6 @@ def draw_kearns_trial(noise: float, n: int, seed: int, replicate_number: int, d:
 N, NOISE = 100, 0.2
 NOISE_LEVELS = (0.1, 0.2, 0.3, 0.4)
 KS = np.arange(1, MAX_INTERVALS + 1)
-# The target has this number of intervals.
-N_TARGET_INTERVALS = 10
 # Each entry holds the target's number of intervals, the number of points, and the noise.
 SITUATIONS = tuple(
     (d, n, noise) for d, n in ((10, 20), (10, 100), (10, 500), (100, 500)) for noise in NOISE_LEVELS
