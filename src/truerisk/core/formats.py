@@ -127,13 +127,18 @@ def format_params(setting: Mapping[str, Any]) -> str:
     short_names = [parameter_name.rpartition("__")[2] for parameter_name in setting]
     printed_names = short_names if len(set(short_names)) == len(short_names) else list(setting)
     parameter_texts = [
-        f"{parameter_name}={_parameter_text(parameter_value)}"
+        f"{parameter_name}={format_parameter(parameter_value)}"
         for parameter_name, parameter_value in zip(printed_names, setting.values(), strict=True)
     ]
     return ", ".join(parameter_texts) or "as given"
 
 
-def _parameter_text(parameter_value: Any) -> str:
+def format_parameter(parameter_value: Any) -> str:
+    """Format the value of a hyperparameter, without the folders of paths.
+
+    >>> format_parameter(1 / 3), format_parameter("uniform")
+    ('0.3333', 'uniform')
+    """
     if isinstance(parameter_value, float | np.floating):
         return f"{parameter_value:.4g}"
     value_text = (

@@ -39,7 +39,7 @@ from truerisk.validation.checklists.paper_words import score_words
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.given_predictions import GivenPredictions
 from truerisk.validation.honest import HonestRun
-from truerisk.validation.measures import format_rounded
+from truerisk.validation.measures import RANK_MEASURES, format_rounded
 from truerisk.validation.outcomes import RESPONSES_BY_INFORMATION, HeldOut
 from truerisk.validation.prediction_stability import PredictionStability
 from truerisk.validation.stability import ModelStability
@@ -429,14 +429,13 @@ def _describe_grid(settings: Sequence[Mapping[str, Any]]) -> str:
         values = list({repr(one[name]): one[name] for one in settings if name in one}.values())
         if len(values) < 2:
             continue
-        are_numbers = all(isinstance(value, int | float | np.number) for value in values)
-        ends = (min(values), max(values)) if are_numbers else ()
-        shown = [
-            formats.format_params({name: value}).partition("=")[2] for value in (*values, *ends)
-        ]
-        text = formats.join_words(shown[: len(values)])
-        if len(values) > MAX_LISTED_VALUES:
-            text = f"{len(values)} values" + (f" from {shown[-2]} to {shown[-1]}" if ends else "")
+        if len(values) <= MAX_LISTED_VALUES:
+            text = formats.join_words(map(formats.format_parameter, values))
+        else:
+            text = f"{len(values)} values"
+            if all(isinstance(value, int | float | np.number) for value in values):
+                low, high = map(formats.format_parameter, (min(values), max(values)))
+                text += f" from {low} to {high}"
         short_name = formats.escape_and_truncate(name.rpartition("__")[2], 40)
         texts.append(f"{short_name} of {text}")
     return formats.join_words(texts) if texts else ""
@@ -491,20 +490,9 @@ def _collect_results(
     )
 
 
-RANK_MEASURES = {
-    "auc": "AUC",
-    "average-precision": "average precision",
-    "concordance": "Harrell's C",
-    "uno": "Uno's C",
-}
-ERROR_MEASURES = {
-    "oe": "ratio of observed to expected events (O/E)",
-    "cox-slope": "slope of a Cox regression on the linear predictor",
-    "brier": "Brier score",
-    "scaled-brier": "scaled Brier score",
-    "squared": "squared error",
-}
-LINE_MEASURES = {"slope": SLOPE_NAME, "in-the-large": "in-the-large"}
+MEASURES_OF_RANKS = (*RANK_MEASURES, "concordance", "uno")
+MEASURES_OF_ERRORS = ("oe", "cox-slope", "brier", "scaled-brier", "squared")
+MEASURES_OF_LINES = (SLOPE_NAME, "in-the-large")
 POINTWISE = "pointwise"
 
 
@@ -512,11 +500,8 @@ def _reported_measures(
     run: HonestRun, validation_parts: Mapping[str, Any]
 ) -> tuple[ReportedMeasure, ...]:
     """Return all scores of the search, and all measures of the validation that have a value."""
-    measures = {
-        measure.name: measure
-        for name, score in _requested_scores(run.risk)
-        for measure in (_score_measure(name, score),)
-    }
+    scores = [_score_measure(name, score) for name, score in _requested_scores(run.risk)]
+    measures = {measure.name: measure for measure in scores}
     for validation_part in validation_parts.values():
         for measure in _part_measures(validation_part):
             # The measure of a part has more details than the requested score of the same name.
@@ -550,29 +535,29 @@ def _score_measure(name: str, score: RiskEstimate) -> ReportedMeasure:
 
 def _part_measures(validation_part: Any) -> Iterator[ReportedMeasure]:
     if isinstance(validation_part, Discrimination):
-        yield from _named_measures(validation_part, RANK_MEASURES, "discrimination")
+        yield from _named_measures(validation_part, MEASURES_OF_RANKS, "discrimination")
     elif isinstance(validation_part, SmoothCalibration):
-        yield from _named_measures(validation_part, LINE_MEASURES, "calibration")
+        yield from _named_measures(validation_part, MEASURES_OF_LINES, "calibration")
         if validation_part.curve is not None:
             band_name = None if validation_part.curve.low is None else POINTWISE
             yield ReportedMeasure(CURVE_NAME, "calibration", band_name)
-        yield from _named_measures(validation_part, ERROR_MEASURES, "")
+        yield from _named_measures(validation_part, MEASURES_OF_ERRORS, "")
     elif isinstance(validation_part, NetBenefit):
         yield _net_benefit_measure(validation_part)
 
 
 def _named_measures(
     validation_part: Discrimination | SmoothCalibration,
-    names_by_key: Mapping[str, str],
+    names: Sequence[str],
     part_name: str,
 ) -> Iterator[ReportedMeasure]:
-    for key, measure_name in names_by_key.items():
-        measured = validation_part.measures.get(key)
+    for name in names:
+        measured = validation_part.measures.get(name)
         if measured is not None and measured.honest is not None:
             values_by_field = {"value": measured.honest, "corrected": measured.corrected}
             values_by_field["of_final_model"] = measured.of_final_model
             yield ReportedMeasure.from_interval(
-                measured.interval, measure_name, part_name, **values_by_field
+                measured.interval, score_words(name), part_name, **values_by_field
             )
 
 
