@@ -52,22 +52,31 @@ def read(folder: Path) -> list[dict[str, Any]]:
 
 def page(contents: Sequence[Mapping[str, Any]]) -> str:
     """Return the page of stored results, with a table of ratios and a table of coverage."""
-    values: dict[str, dict[tuple[str, str], dict[int, float]]] = {"ratio": {}, "ours": {}}
+    ratios: dict[tuple[str, str], dict[int, float]] = {}
+    coverage: dict[str, dict[int, float]] = {}
     for column, content in enumerate(contents):
         for result in content["results"]:
-            kind = "ours" if result["row"] == "coverage" else "ratio"
-            if result[kind] is not None:
+            if result["row"] == "coverage":
+                coverage.setdefault(result["what"], {})[column] = 100 * result["ours"]
+            elif result["ratio"] is not None:
                 case = result["row"], result["what"]
-                values[kind].setdefault(case, {})[column] = result[kind]
-    heads = [f"{content['date']}<br>{content['machine']['truerisk']}" for content in contents]
+                ratios.setdefault(case, {})[column] = result["ratio"]
+    dates = [f"{content['date']}<br>{content['machine']['truerisk']}" for content in contents]
+    ratio_rows = [
+        [f"`{row}`", what, *_cells(values, len(dates), ".3g"), change_text(values)]
+        for (row, what), values in ratios.items()
+    ]
+    coverage_rows = [
+        [interval, *_cells(values, len(dates), ".1f")] for interval, values in coverage.items()
+    ]
     machines = "\n".join(
         f"- {content['date']}: {content['machine']['processor']}; "
         f"Python {content['machine']['python']}, scikit-learn {content['machine']['scikit-learn']}"
         for content in contents
     )
-    ratios = _table(["row", "case", *heads, "change"], values["ratio"], len(heads), "{:.3g}")
-    coverage = _table(["interval", *heads], values["ours"], len(heads), "{:.1%}")
-    parts = [HEAD, RATIOS, ratios, COVERAGE, coverage.replace("%", ""), "\n## Machines\n", machines]
+    time_table = _table(["row", "case"], [*dates, "change"], ratio_rows)
+    coverage_table = _table(["interval"], dates, coverage_rows)
+    parts = [HEAD, RATIOS, time_table, COVERAGE, coverage_table, "\n## Machines\n", machines]
     return "\n".join(parts) + "\n"
 
 
@@ -84,20 +93,16 @@ def change_text(values: Mapping[int, float]) -> str:
     return f"**{text}**" if max(last / before, before / last) > NOTABLE else text
 
 
-def _table(
-    head: Sequence[str],
-    cases: Mapping[tuple[str, str], Mapping[int, float]],
-    n_columns: int,
-    form: str,
-) -> str:
-    n_words = head.index("change") - n_columns if "change" in head else 1
-    lines = [f"| {' | '.join(head)} |", f"|{'---|' * n_words}{'---:|' * (len(head) - n_words)}"]
-    for (row, what), values in cases.items():
-        cells = [form.format(values[c]) if c in values else "" for c in range(n_columns)]
-        named = [f"`{row}`", what] if row != "coverage" else [what]
-        change = [change_text(values)] if row != "coverage" else []
-        lines.append(f"| {' | '.join([*named, *cells, *change])} |")
-    return "\n".join(lines)
+def _cells(values: Mapping[int, float], n_columns: int, form: str) -> list[str]:
+    """Format the value of each column; a column without a value is empty."""
+    return [format(values[j], form) if j in values else "" for j in range(n_columns)]
+
+
+def _table(words: Sequence[str], numbers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table whose first columns hold words, and whose others hold numbers."""
+    line = f"|{'---|' * len(words)}{'---:|' * len(numbers)}"
+    cells = [f"| {' | '.join(row)} |" for row in ([*words, *numbers], *rows)]
+    return "\n".join([cells[0], line, *cells[1:]])
 
 
 if __name__ == "__main__":
