@@ -1,5 +1,6 @@
 """Every estimator of ours keeps the contract of scikit-learn, and says what it cannot fit."""
 
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -74,7 +75,7 @@ WRONG = {
         ({}, LABELS, LABELS, "only one class"),
         ({}, LABELS, np.zeros(12), "zero for every row"),
     ],
-    models.MultipleImputation: [
+    partial(models.MultipleImputation, LogisticRegression()): [
         *(
             # All tables of an imputer that does not draw would be the same.
             ({"imputer": one}, LABELS, None, "it does not draw, .*sample_posterior=True")
@@ -101,16 +102,8 @@ WRONG = {
     ],
 }
 REFUSED = [
-    (
-        cls(LogisticRegression(), **options)
-        if cls is models.MultipleImputation
-        else cls(**options),
-        ROWS,
-        y,
-        weights,
-        message,
-    )
-    for cls, wrong in WRONG.items()
+    (make(**options), ROWS, y, weights, message)
+    for make, wrong in WRONG.items()
     for options, y, weights, message in wrong
 ]
 REFUSED += [
