@@ -21,9 +21,9 @@ NOTABLE = 1.25
 HEAD = """# Benchmarks by date
 
 The tables compare truerisk with other programs (peers) on several dates. Each column shows the
-stored results of one date. The column "change" compares the last two results of a case: 0.80
-means that truerisk takes 80 % of the time that it took before. A change by more than a quarter is
-bold; smaller changes are mostly noise of the machine.
+stored results of one date. The column "change" divides the last result of a case by the one before
+it: 0.80 means that truerisk, measured against the peer, takes 80 % of the time that it took before.
+A change by more than a quarter is bold; smaller changes are mostly noise of the machine.
 
 `make bench ARGS="--json benchmarks/stored/DATE.json"` stores new results, and
 `make benchmarks-page` writes this page. The page on [benchmarks](benchmarks.md) says what the rows

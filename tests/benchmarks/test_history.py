@@ -13,7 +13,7 @@ def stored(date, ratio, coverage=None):
 
 
 def test_history_page_is_that_of_the_stored_results():
-    """Else: `make benchmarks-page`."""
+    """`make benchmarks-page` writes the page anew."""
     assert PAGE.read_text("utf-8") == page(read(STORED))
 
 
