@@ -88,12 +88,12 @@ def roc(args: Any) -> int:
     operating_points = [_find_operating_points(curve, args) for curve in curves]
     show((_roc_as_json if args.as_json else _roc_as_text)(curves, operating_points, args))
     if args.figures is not None:
-        check_present("truerisk.report.plots")
-        from truerisk.report.plots import figure_files
+        check_present("truerisk.report")
         from truerisk.report.rates import draw_roc_curves
+        from truerisk.results.door import load_from_package
 
         figure = draw_roc_curves(dict(zip(args.columns, curves, strict=True)))
-        write_figures(partial(figure_files.write_figures, [figure]), args.figures)
+        write_figures(partial(load_from_package("figure-files"), [figure]), args.figures)
     return 0
 
 

@@ -17,6 +17,7 @@ load_from_package = make_loader(
     page  report.page:draw_record  a result as one HTML page
     picture  report.plots.pictures:draw_picture  the figure of a result, as its page has it
     files  report.plots.figure_files:save_figures  the figures of a page as SVG, PNG and PDF
+    figure-files  report.plots.figure_files:write_figures  given figures as SVG, PNG and PDF
     calibration-curve  report.plots.pictures:draw_picture
         the smoothed share of events over the probability, with its band
     decision-curve  report.plots.pictures:draw_picture  net benefit against the threshold
