@@ -229,7 +229,7 @@ REFUSED = {
         ("--checklist no/a.csv", 1, "there is no folder"),
         ("--scoring roc_auc --fail-above .2", 2, "is a score, of which more is better: write --m"),
         ("--predictions site", 3, "--predictions site is no column of numbers: the file has a, b"),
-        ("--predictions amount", 3, "values are no probabilities, the first in row 4"),
+        ("--predictions amount", 3, "must be: 1.28571428571429 in row 4 is the first"),
         ("--predictions p --model lda", 2, "--model is not for --predictions"),
         ("--predictions p --cv 5", 2, "--cv is not for --predictions"),
         ("--model lda --replicates 0 --min-score f1=.5", 2, "not measured here; measured are: auc"),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from truerisk.core.arguments import as_array, real_array, to_row_array
+from truerisk.core.arguments import as_array, to_row_array
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import TaskName
 from truerisk.data.rows import column_names
@@ -107,17 +107,24 @@ def make_finished_model(
     The caller has to check `y`. Messages name the predictions by `label`, and count rows from
     `first_row`.
     """
+    values = to_row_array(label, predictions, "give one prediction for each row")
+    if values.ndim not in (1, 2):
+        raise BadData(f"{label} have {values.ndim} dimensions: give one number for each row.")
+    if len(values) != len(y):
+        raise BadData(
+            f"{label} and y have different numbers of rows, {len(values)} and {len(y)}: give one "
+            "prediction for each row."
+        )
     if task != "classification":
         are_risks = task == "survival" and horizon is not None
-        numbers = _checked_numbers(predictions, len(y), label, first_row, are_shares=are_risks)
+        numbers = _checked_numbers(values, label, first_row, are_shares=are_risks)
         if numbers.shape[1] != 1:
             raise BadData(f"{label} have {numbers.shape[1]} columns: give one number for each row.")
         return GivenNumbers() if task == "regression" else GivenRisks(horizon), numbers
     classes = np.unique(to_row_array("y", y, "one class for each row"))
-    values = to_row_array(label, predictions, "give one prediction for each row")
     if values.ndim == 1 and values.dtype.kind not in "biuf":
         return GivenLabels(classes), _label_positions(values, classes, label, first_row)
-    shares = _checked_numbers(values, len(y), label, first_row, are_shares=True)
+    shares = _checked_numbers(values, label, first_row, are_shares=True)
     if shares.shape[1] == 1:
         if len(classes) > 2:
             raise BadData(
@@ -143,25 +150,25 @@ def make_finished_model(
 
 
 def _checked_numbers(
-    predictions: Any, n_rows: int, label: str, first_row: int, *, are_shares: bool
+    values: np.ndarray, label: str, first_row: int, *, are_shares: bool
 ) -> np.ndarray:
     """Return the predictions as a table of numbers; raise BadData for invalid ones."""
-    kind = "probabilities" if are_shares else "numbers"
     try:
-        numbers = real_array(as_array(predictions, np.float64))
+        numbers = as_array(values, np.float64)
     except ValueError as error:
+        kind = "probabilities" if are_shares else "numbers"
         raise BadData(f"{label} are no {kind}: {error}.") from None
     numbers = numbers[:, None] if numbers.ndim == 1 else numbers
-    if numbers.ndim != 2 or len(numbers) != n_rows:
-        raise BadData(
-            f"{label} have shape {numbers.shape}, and y has {n_rows} rows: give one for every row."
-        )
     is_valid = np.isfinite(numbers) & (not are_shares or (numbers >= 0) & (numbers <= 1))
-    invalid_rows = np.flatnonzero(~is_valid.all(axis=1))
-    if len(invalid_rows):
+    invalid_cells = np.argwhere(~is_valid)
+    if len(invalid_cells):
+        row, column = invalid_cells[0]
+        requirement = "between 0 and 1, as probabilities must be" if are_shares else "finite"
         raise BadData(
-            f"{label}: {len(invalid_rows)} values are no {kind}, the first in row "
-            f"{invalid_rows[0] + first_row}. Give one for every row."
+            f"{label}: {len(invalid_cells)} of {numbers.size} values "
+            f"{'is' if len(invalid_cells) == 1 else 'are'} not {requirement}: "
+            f"{numbers[row, column]:.15g} in row {row + first_row} is the first. Correct it, or "
+            "leave its row out."
         )
     return numbers
 
