@@ -264,6 +264,7 @@ def test_plot_models_draws_all_models_on_test_rows():
     assert [one.get_text() for one in first] == [one.get_text() for one in texts]
     for wrong, said in (
         ({}, "give a dict"),
+        (models["svm"], "give a dict"),
         ({"new": LinearSVC()}, "'new' has no class 1"),
         ({"c": OutputCodeClassifier(LinearSVC()).fit(X, Y)}, "'c' gives neither"),
     ):

@@ -258,7 +258,7 @@ class RocCurve(Record):
         matplotlib Axes
             The axes with a line for each model; the legend has the areas with their intervals.
         """
-        if not models:
+        if not isinstance(models, Mapping) or not models:
             raise BadData("models: give a dict of fitted classifiers by their names.")
         labels = np.unique(_check_labels(np.asarray(y), "y")).tolist()
         label = labels[-1] if positive is None else positive
