@@ -255,7 +255,7 @@ REFUSED = {
         ("--error 2 --width .1", 2, "--error 2.0: an error is a share"),
         ("--width .1", 2, "Missing option '--error'"),
         ("--error .1", 2, "--width, --rows, or both"),
-        ("development --parameters 3 --r2 .2", 2, "--prevalence is missing. A binary outcome"),
+        ("development --parameters 3 --r2 .2", 2, "A binary outcome needs --prevalence."),
         ("developmnt --parameters 3", 2, "did you mean 'development'?"),
         ("pilot --target y --model knn", 3, "pilot"),
         ("development --parameters 0 --r2 .2", 2, "--parameters 0: a model has"),

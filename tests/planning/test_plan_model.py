@@ -241,8 +241,8 @@ def test_plan_development_prints_a_line_a_criterion_under_the_number():
 
 
 DEVELOP = [
-    (BINARY, UnknownName, "one of r2=, nagelkerke=, auc="),
-    ({**BINARY, "r2": 0.2, "auc": 0.7}, UnknownName, "one of r2=, auc="),
+    (BINARY, UnknownName, "one of r2=, nagelkerke= or auc="),
+    ({**BINARY, "r2": 0.2, "auc": 0.7}, UnknownName, "one of r2= or auc="),
     ({"parameters": 3, "r2": 0.2}, UnknownName, "prevalence= is missing"),
     ({**BINARY, "outcome": "binry"}, UnknownName, "did you mean 'binary'"),
     ({**BINARY, "outcome": "survival"}, UnknownName, "Known: binary, continuous, time-to-event"),
@@ -264,7 +264,7 @@ DEVELOP = [
 EVENTS = {"prevalence": 0.1, "auc": 0.8}
 VALIDATE = [
     ({**EVENTS, "auc": 0.5}, BadArgument, "better than chance"),
-    ({**EVENTS, "auc": None}, UnknownName, "auc= is missing. A binary outcome needs"),
+    ({**EVENTS, "auc": None}, UnknownName, "A binary outcome needs prevalence= and auc="),
     ({**EVENTS, "r2": 0.5}, UnknownName, "r2= is for a continuous outcome, and this outcome is b"),
     ({**EVENTS, "ratio": 1.2}, UnknownName, "ratio= is for a continuous outcome"),
     ({**EVENTS, **NUMBERS}, UnknownName, "prevalence= is for a binary outcome"),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from truerisk.core import tables
 from truerisk.core.arguments import check_count, check_level, check_number, is_number, mention
 from truerisk.core.errors import BadArgument, Refusal, UnknownName
+from truerisk.core.formats import join_words
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import check_known
@@ -284,7 +285,7 @@ def _expected_r2(
     if not known_sources and outcome == "continuous":
         raise UnknownName(f"{mention('r2')} is missing: say by it how good the model will be.")
     if len(known_sources) != 1:
-        source_names = ", ".join(mention(name) for name in (known_sources or all_sources))
+        source_names = join_words(map(mention, known_sources or all_sources), "or")
         raise UnknownName(f"say by one of {source_names} how good the model will be.")
     ((name, value),) = known_sources.items()
     check_is_share(name, value)
@@ -329,9 +330,7 @@ def check_anticipated_values(
                 )
             continue
         if value is None:
-            required_names = ", ".join(
-                mention(quantity) for quantity in required_quantities[outcome]
-            )
+            required_names = join_words(map(mention, required_quantities[outcome]))
             raise UnknownName(
                 f"{mention(name)} is missing. A {outcome} outcome needs {required_names}."
             )

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from truerisk.core.arguments import as_array, to_row_array
 from truerisk.core.errors import BadData, Refusal
 from truerisk.core.family import TaskName
+from truerisk.core.formats import join_words
 from truerisk.data.rows import column_names
 
 
@@ -142,8 +143,8 @@ def make_finished_model(
         labels = [str(each) for each in classes.tolist()]
         if sorted(names) != sorted(labels):
             raise BadData(
-                f"{label} have the columns {', '.join(names)}, and y has the classes "
-                f"{', '.join(labels)}: name each column by its class."
+                f"{label} have the columns {join_words(names)}, and y has the classes "
+                f"{join_words(labels)}: name each column by its class."
             )
         shares = shares[:, [names.index(each) for each in labels]]
     return GivenProbabilities(classes), shares
