@@ -87,7 +87,7 @@ PRINTED_THRESHOLDS = (
     0.2,
     0.3,
     0.5,
-)  # If more thresholds than `MAX_PRINTED_THRESHOLDS` were requested, only these are printed.
+)  # If more than `MAX_PRINTED_THRESHOLDS` are given, the thresholds nearest to these are printed.
 MAX_PRINTED_THRESHOLDS = (
     10  # If at most this number of thresholds was requested, all of them are printed.
 )
@@ -192,47 +192,32 @@ class NetBenefit(Record):
         return None if np.allclose(center, self.honest, rtol=0, atol=1e-9) else center
 
     def __str__(self) -> str:
-        gain_columns = (
-            ("− treat all", self.gain_over_treat_all),
-            ("diff. low", self.gain_over_treat_all_low),
-            ("diff. high", self.gain_over_treat_all_high),
-        )
-        columns = [
-            ("apparent", self.apparent), ("honest", self.honest),
-            ("final model", self.of_final_model), ("low", self.low), ("high", self.high),
-            ("corrected", self.corrected), ("treat all", self.treat_all),
-            *([] if self.gain_over_treat_all is None else gain_columns),
-        ]  # fmt: skip
-        if self.apparent is None:
-            columns = [each for each in columns if each[0] not in ("apparent", "corrected")]
-        if self.of_final_model is None:
-            columns = [each for each in columns if each[0] != "final model"]
-        shows_all = len(self.thresholds) <= MAX_PRINTED_THRESHOLDS
-        is_printed = (
-            np.abs(np.subtract.outer(self.thresholds, PRINTED_THRESHOLDS)).min(axis=1) < 1e-9
-        )
+        (table,) = self.blocks()
+        return f"{table.text}\n{self.sentence}"
+
+    @override
+    def blocks(self) -> list[tables.Block]:
+        columns = {
+            "apparent": self.apparent, "honest": self.honest, "final model": self.of_final_model,
+            "low": self.low, "high": self.high, "corrected": self.corrected,
+            "treat all": self.treat_all, "− treat all": self.gain_over_treat_all,
+            "diff. low": self.gain_over_treat_all_low, "diff. high": self.gain_over_treat_all_high,
+        }  # fmt: skip
+        printed = np.arange(len(self.thresholds))
+        if len(printed) > MAX_PRINTED_THRESHOLDS:
+            distances = np.abs(np.subtract.outer(PRINTED_THRESHOLDS, self.thresholds))
+            printed = np.unique(distances.argmin(axis=1))
         rows = [
             [
                 f"{self.thresholds[index]:g}",
                 *(
                     formats.format_number(None if values is None else float(values[index]))
-                    for _, values in columns
+                    for values in columns.values()
                 ),
             ]
-            for index in (range(len(self.thresholds)) if shows_all else np.flatnonzero(is_printed))
+            for index in printed
         ]
-        header = ["threshold", *(name for name, _ in columns)]
-        return f"{tables.text_table(header, rows)}\n{self.sentence}"
-
-    @override
-    def blocks(self) -> list[tables.Block]:
-        columns = (self.thresholds, self.honest, self.low, self.high, self.treat_all)
-        step = -(-len(self.thresholds) // MAX_PRINTED_THRESHOLDS)
-        rows = [
-            [formats.format_number(None if column is None else column[i]) for column in columns]
-            for i in range(0, len(self.thresholds), step)
-        ]
-        header = ["threshold", "honest", "low", "high", "treat all"]
+        header, rows = tables.drop_empty_columns(["threshold", *columns], rows)
         return [tables.Block(self.sentence, header, rows)]
 
     @property
