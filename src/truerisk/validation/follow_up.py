@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from truerisk.core.frozen import frozen
-from truerisk.results.interval import Interval, t_quantile
 from truerisk.validation.calibration_fits import LineFit
 from truerisk.validation.honest import HonestRun, held_out_score
-from truerisk.validation.measures import SANDWICH, Measured
+from truerisk.validation.measures import Measured, sandwich_measure
 from truerisk.validation.outcomes import HeldOut, clip_probabilities
 
 FOLLOW_UP_SCORES = ("concordance", "uno")
@@ -65,9 +64,7 @@ def cox_slope(
     n_clusters = len(np.unique(clusters))
     degrees = np.inf if n_clusters == len(np.unique(rows)) else max(n_clusters - 1, 1)
     level = run.problem.confidence_level
-    half_width = t_quantile(level, degrees) * std_error
-    interval = Interval(slope - half_width, slope + half_width, SANDWICH, level)
-    return Measured("cox-slope", slope, std_error, interval)
+    return sandwich_measure("cox-slope", slope, std_error, level, degrees)
 
 
 @frozen(eq=False)

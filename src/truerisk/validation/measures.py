@@ -9,7 +9,7 @@ from truerisk.core import formats, tables
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import lookup
-from truerisk.results.interval import Interval, interval_ends
+from truerisk.results.interval import Interval, interval_ends, t_quantile
 from truerisk.results.records import Count, FiniteFloat, NonNegative, Record
 
 OVERLAP_NOTE = (
@@ -159,6 +159,15 @@ class Measured(Record):
             *map(formats.format_number, row_numbers),
             str(self.n) if self.n else "–",
         ]
+
+
+def sandwich_measure(
+    word: str, value: float, std_error: float, confidence_level: float, degrees: float
+) -> Measured:
+    """Return a measure with its interval by a sandwich standard error and Student's t."""
+    half_width = t_quantile(confidence_level, degrees) * std_error
+    interval = Interval(value - half_width, value + half_width, SANDWICH, confidence_level)
+    return Measured(word, value, std_error, interval)
 
 
 class MeasuredPart(Record):

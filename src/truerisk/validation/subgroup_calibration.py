@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from truerisk.core.errors import Refusal
-from truerisk.results.interval import Interval, t_quantile
 from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.calibration_fits import IDENTITY
 from truerisk.validation.follow_up import cox_slope
 from truerisk.validation.honest import HonestRun
-from truerisk.validation.measures import SANDWICH, Measured
+from truerisk.validation.measures import Measured, sandwich_measure
 from truerisk.validation.observed_expected import observed_to_expected
 from truerisk.validation.outcomes import Event, HeldOut, Outcomes
 from truerisk.validation.subgroups import (
@@ -111,10 +110,9 @@ def _measure_calibration(
         return LevelCalibration(subgroup, measures, str(refusal))
     values, std_errors = line.measures(), line.std_errors(outcomes.clusters)
     for name in ("in-the-large", "slope", "intercept"):
-        value, std_error = values[name], std_errors[name]
-        measures[name] = Measured(name, value)
+        measures[name] = Measured(name, values[name])
         if level is not None:
-            half_width = t_quantile(level, outcomes.degrees_of_freedom) * std_error
-            interval = Interval(value - half_width, value + half_width, SANDWICH, level)
-            measures[name] = Measured(name, value, std_error, interval)
+            measures[name] = sandwich_measure(
+                name, values[name], std_errors[name], level, outcomes.degrees_of_freedom
+            )
     return LevelCalibration(subgroup, measures, reason)
