@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.optimize import brentq
 
 from truerisk.core.errors import Refusal
 from truerisk.core.frozen import frozen
@@ -17,7 +18,6 @@ from truerisk.core.frozen import frozen
 N_VALUES, MAX_DISTANCE_IN_SD = 241, 6.0  # nodes of the linear predictor
 N_TIMES = 2001
 LARGEST_SD = 8.0  # of the linear predictor
-N_BISECTIONS = 60
 
 
 @frozen(eq=False)
@@ -43,27 +43,28 @@ class TimesToEvent:
         weights /= weights.sum()
         values = sd * nodes
         censoring = 1 / follow_up - rate
-        low, high = (math.log(rate) + sign * (values.max() + 50) for sign in (-1, 1))
-        for _ in range(N_BISECTIONS):
-            middle = (low + high) / 2
-            mean_follow_up = weights @ (1 / (np.exp(middle + values) + censoring))
-            low, high = (middle, high) if mean_follow_up > follow_up else (low, middle)
-        return cls(values, weights, np.exp((low + high) / 2 + values), censoring, follow_up)
+
+        def excess_events(log_hazard: float) -> float:
+            hazards = np.exp(log_hazard + values)
+            return float(weights @ (hazards / (hazards + censoring)) - rate * follow_up)
+
+        distance = values.max() + 50
+        log_hazard = brentq(excess_events, math.log(rate) - distance, math.log(rate) + distance)
+        return cls(values, weights, np.exp(log_hazard + values), censoring, follow_up)
 
     @classmethod
     def from_concordance(cls, concordance: float, rate: float, follow_up: float) -> TimesToEvent:
         """Return the population whose linear predictor has this concordance (Harrell's C)."""
-        low, high = 0.0, LARGEST_SD
-        if cls.from_sd(high, rate, follow_up).concordance < concordance:
+        if cls.from_sd(LARGEST_SD, rate, follow_up).concordance < concordance:
             raise Refusal(
                 f"no normal linear predictor has a concordance of {concordance:.15g} with this "
                 "rate and follow-up: use a lower one."
             )
-        for _ in range(N_BISECTIONS):
-            middle = (low + high) / 2
-            reaches = cls.from_sd(middle, rate, follow_up).concordance >= concordance
-            low, high = (low, middle) if reaches else (middle, high)
-        return cls.from_sd(high, rate, follow_up)
+
+        def excess_concordance(sd: float) -> float:
+            return cls.from_sd(sd, rate, follow_up).concordance - concordance
+
+        return cls.from_sd(brentq(excess_concordance, 0.0, LARGEST_SD), rate, follow_up)
 
     @property
     def sd(self) -> float:
