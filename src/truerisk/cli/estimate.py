@@ -131,13 +131,12 @@ def _parse_value(value_text: str) -> Any:
 
 
 def _estimate_as_text(result: Any) -> str:
-    from truerisk.results.error_posterior import ErrorPosterior
+    from truerisk.results.counted_errors import zero_one_losses
     from truerisk.results.sentences import estimate_rows
 
     labelled_values = estimate_rows(result)
     with suppress(Refusal):  # Only independent errors are counted.
-        posterior = ErrorPosterior.of_estimate(result)
-        count_text = f"{posterior.errors:.15g} of {posterior.n:.15g} tested rows"
-        labelled_values.insert(1, ["errors", count_text])
+        losses = zero_one_losses(result)
+        labelled_values.insert(1, ["errors", f"{losses.sum():.0f} of {len(losses)} tested rows"])
     label_width = max(len(name) for name, _ in labelled_values)
     return "\n".join(f"{name:<{label_width}}  {value}" for name, value in labelled_values)

@@ -339,17 +339,13 @@ def _is_same_score(
     if (
         requested_loss is None
         or type(requested_loss) is not type(loss)
-        or requested_loss.horizons != loss.horizons
-        or getattr(requested_loss, "until", None) != getattr(loss, "until", None)
+        or any(
+            getattr(requested_loss, option, None) != getattr(loss, option, None)
+            for option in ("horizons", "until", "usual_average", "over_classes")
+        )
     ):
         return False
-    is_same_score = requested_loss.usual_average == loss.usual_average
-    is_same_score = is_same_score and getattr(requested_loss, "over_classes", None) == getattr(
-        loss, "over_classes", None
-    )
-    return is_same_score and (
-        event is None or bool(loss.horizons) or event.matches_label(estimate.positive)
-    )
+    return event is None or bool(loss.horizons) or event.matches_label(estimate.positive)
 
 
 def _select_response(all_predictions: Sequence[Answers], response: Response) -> Answers | None:

@@ -199,6 +199,7 @@ def validate(
         X,
         problem.data,
         seed,
+        needs_horizon=not isinstance(search_or_model, GivenRisks),
         positive=positive,
         subgroups=subgroups,
         thresholds=thresholds,
@@ -206,7 +207,6 @@ def validate(
         replicates=replicates,
         samples=samples,
         horizon=horizon,
-        needs_horizon=not isinstance(search_or_model, GivenRisks),
     )
     if horizon is not None:
         problem = problem.with_horizon(horizon)

@@ -100,21 +100,23 @@ def validate_predictions(
     model, columns = make_finished_model(
         target, predictions, task=task, positive=positive, horizon=horizon
     )
-    options = {
-        "scoring": scoring,
-        "positive": positive,
-        "subgroups": subgroups,
-        "groups": groups,
-        "time": time,
-        "block": block,
-        "thresholds": thresholds,
-        "clip": clip,
-        "confidence_level": confidence_level,
-        "horizon": horizon,
-    }
-    weights = {} if sample_weight is None else {"sample_weight": sample_weight}
     validation = validate(
-        model, columns, target, prefit=True, random_state=random_state, **options, **weights
+        model,
+        columns,
+        target,
+        prefit=True,
+        scoring=scoring,
+        positive=positive,
+        subgroups=subgroups,
+        groups=groups,
+        time=time,
+        block=block,
+        thresholds=thresholds,
+        clip=clip,
+        confidence_level=confidence_level,
+        horizon=horizon,
+        random_state=random_state,
+        **({} if sample_weight is None else {"sample_weight": sample_weight}),
     ).with_names(("predictions",) * columns.shape[1])  # Notes use the names of the columns of X.
     call_arguments = {name: text for name, text in validation.given.items() if name != "prefit"}
     options_text = "".join(f", {name}={text}" for name, text in call_arguments.items())

@@ -283,6 +283,7 @@ UNO_NOTE = (
     "Uno's C compares the pairs whose first event is before {:.12g}, the last time of these rows; "
     "scoring='uno-5' compares those before the time 5."
 )
+NO_RISKS_REASON = "linear predictors tell no probabilities: give risks with their horizon."
 FOLLOW_UP_CLASSES = ("no event", "event")  # Classes of a survival outcome without a horizon.
 NO_OTHER_MODELS_REASON = (
     "nothing was fitted, so that there are no other models to hold this one against."
@@ -324,7 +325,7 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
         parts_by_name |= add_follow_up_measures(
             parts_by_name, run, held_out, validation_options.clip
         )
-        if "uno" in getattr(parts_by_name.get("discrimination"), "measures", ()):
+        if "uno" in parts_by_name.get("discrimination", ()):
             notes = [*notes, UNO_NOTE.format(run.problem.data.y[:, 1].max())]
     subgroups = (
         None
@@ -368,9 +369,6 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
         ),
         **parts_by_name,
     )
-
-
-NO_RISKS_REASON = "linear predictors tell no probabilities: give risks with their horizon."
 
 
 def add_follow_up_measures(

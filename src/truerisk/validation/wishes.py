@@ -43,6 +43,7 @@ class ValidationOptions:
         X: Any,
         data: Data,
         seed: int,
+        needs_horizon: bool = True,
         *,
         positive: Any = None,
         subgroups: Any = None,
@@ -51,7 +52,6 @@ class ValidationOptions:
         replicates: Any = 0,
         samples: Any = None,
         horizon: float | None = None,
-        needs_horizon: bool = True,
     ) -> ValidationOptions:
         """Check the options as a user gives them, and raise for an invalid option.
 
@@ -109,7 +109,7 @@ class ValidationOptions:
 OPTION_NAMES = tuple(
     name
     for name, parameter in signature(ValidationOptions.from_arguments).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY and name != "needs_horizon"
+    if parameter.kind is parameter.KEYWORD_ONLY
 )
 
 
