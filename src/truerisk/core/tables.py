@@ -124,7 +124,7 @@ class Block:
 
     @property
     def html(self) -> str:
-        """HTML of the table for notebooks, with every cell escaped and words to the left."""
+        """HTML of the table for notebooks, with every cell escaped and text aligned left."""
         header, rows = drop_empty_columns(self.head, self.rows)
         left = " style='text-align:left'"  # Notebooks align every cell to the right.
         styles = [

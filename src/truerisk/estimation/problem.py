@@ -120,7 +120,7 @@ class EstimationProblem:
         return fit_on_all_rows(self.family, candidate, self.data, seed, fit_context)
 
     def with_executor(self, n_jobs: Any) -> EstimationProblem:
-        """Return this problem with another executor; None replaces no executor by another."""
+        """Return this problem with another executor; None keeps an executor that it has."""
         if n_jobs is None and self.executor is not None:
             return self
         return replace(self, executor=resolve_executor(n_jobs))

@@ -449,13 +449,13 @@ def _lines_in(store: Path) -> list[bytes]:
 def _checksum(content: Mapping[str, Any], previous: int) -> int:
     """Return a checksum of a submission and all before it, given that of the previous one.
 
-    By it a line is recognised that was changed, removed or moved.
+    It reveals a line that was changed, removed or moved.
     """
     return zlib.crc32(json.dumps(content).encode(), previous)
 
 
 def _verified_checksum(content: dict[str, Any], previous: int) -> int:
-    """Take the checksum out of a stored submission; raise ValueError if it is another."""
+    """Take the checksum out of a stored submission; raise ValueError if it does not match."""
     stored = content.pop("checksum")
     if stored != _checksum(content, previous):
         raise ValueError(content["name"])

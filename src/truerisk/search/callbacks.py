@@ -2,7 +2,8 @@
 
 The tasks are those of GridSearchCV ("search", with a "candidate-split-evaluation" for each fit, and
 "refit-with-best-params"), and "honest-risk", which has evaluations as well. An engine that computes
-many fits at once makes no single fit that could be followed: its tasks are shares of all its fits.
+many fits at once makes no single fit that could be followed. Each of its tasks stands for a share
+of its fits.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ def fit_with_callbacks(
 
 
 def _hook_arguments(X: Any, y: Any, weights: Any) -> dict[str, Any]:
-    """Return the arguments of a callback. A function is called only if its value is needed."""
+    """Return the arguments of a callback, which calls a given function if it needs the value."""
     return {"X": X, "y": y, "metadata": None if weights is None else {"sample_weight": weights}}
 
 
@@ -87,7 +88,7 @@ class _FollowedTasks(SearchTasks):
         follower = _StageFollower(self, task_name, _max_fits(self.search, problem, method))
         with follow_fits(follower), listen(follower.report):
             yield
-        follower.begin(0)
+        follower.begin(0)  # It has not begun if the answers to all fits were known.
         follower.context.call_on_fit_task_end(estimator=self.search)
 
     @override

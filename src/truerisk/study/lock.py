@@ -23,8 +23,8 @@ except ImportError:  # Without Unix locks, the process that creates the file has
     fcntl = None
 
 
-# A record lock does not stop other threads of its process, so that a thread first enters its lock
-# here. `setdefault` is atomic: only one thread can enter.
+# A record lock does not stop other threads of its process. A thread therefore enters its lock here
+# first. `setdefault` is atomic, so only one thread can enter.
 _locks_of_process: dict[Path, Lock] = {}
 
 
