@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
-from inspect import getmodule
 
 from truerisk.core.identity import is_from
 
@@ -30,10 +29,10 @@ class DocumentedEstimator:
 
     def _get_doc_link(self) -> str:
         """Return the address of the page of this estimator's class, or an empty text."""
-        site, class_name, module = documentation_url(), type(self).__name__, getmodule(type(self))
-        if not (site and module and module.__package__ and is_from(self, "truerisk")):
+        site, class_name = documentation_url(), type(self).__name__
+        if not site or not is_from(self, "truerisk"):
             return ""
-        for package in ("truerisk", module.__package__):
+        for package in ("truerisk", type(self).__module__.rpartition(".")[0]):
             if getattr(import_module(package), class_name, None) is type(self):
                 return f"{site.rstrip('/')}/api/generated/{package}.{class_name}.html"
         return ""
