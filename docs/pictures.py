@@ -1,9 +1,8 @@
 """The pictures of the pages: `python docs/pictures.py` makes that of the first page anew (a
 minute), `python docs/pictures.py WORD ...` those of experiments on documents' pages.
 
-Forty times sixty patients are drawn. Each search has its best
-score, its honest risk with the interval, and the risk of its fitted model on 10,000 further
-patients.
+Sixty patients are drawn forty times. Each search has its best score, its honest risk with the
+interval, and the risk of its fitted model on 10,000 further patients.
 """
 
 from __future__ import annotations

@@ -66,26 +66,24 @@ class Row(NamedTuple):
     low: float
     high: float
 
-    def described(self) -> str:
+    def describe(self) -> str:
         """Return the row in words."""
         if self.low == self.high:
             return f"{self.label}: {self.value:.2f}"
         return f"{self.label}: {self.value:.2f}, interval {self.low:.2f} to {self.high:.2f}"
 
 
-def intervals_picture(
-    rows: list[Row], ends: tuple[float, float], bound: float | None = None
-) -> str:
+def draw_intervals(rows: list[Row], ends: tuple[float, float], bound: float | None = None) -> str:
     """Draw values and their intervals below each other, and a bound on all of them.
 
-    >>> "risk: 0.30" in intervals_picture([Row("risk", 0.3, 0.3, 0.3)], (0, 1))
+    >>> "risk: 0.30" in draw_intervals([Row("risk", 0.3, 0.3, 0.3)], (0, 1))
     True
     """
 
     def at(value: float) -> float:
         return round(LEFT + (value - ends[0]) / (ends[1] - ends[0]) * (WIDTH - 2 * LEFT), 1)
 
-    words, parts = [row.described() for row in rows], []
+    words, parts = [row.describe() for row in rows], []
     for place, row in enumerate(rows):
         top = (30 if len(rows) > 1 else 46) + 66 * place
         role = "best" if row.low == row.high else "honest"
@@ -106,10 +104,10 @@ def intervals_picture(
     return f'<svg class="card-picture" {size}>{"".join(parts)}</svg>'
 
 
-def honest_picture(tour: dict[str, Any]) -> str:
+def draw_honest_risk(tour: dict[str, Any]) -> str:
     """Draw the best score of the tour's search and its honest risk."""
     best, honest = tour["search"].selected_risk_.value, tour["search"].risk_
-    return intervals_picture(
+    return draw_intervals(
         [
             Row("errors, by the best score", best, best, best),
             Row("errors to expect", honest.value, honest.interval.low, honest.interval.high),
@@ -118,26 +116,26 @@ def honest_picture(tour: dict[str, Any]) -> str:
     )
 
 
-def auc_row(label: str, tour: dict[str, Any], key: str) -> Row:
+def make_auc_row(label: str, tour: dict[str, Any], key: str) -> Row:
     """Return an AUC of the tour's assessment by the name that `to_metrics` gives it."""
     metrics = tour["found"].to_metrics()
     return Row(label, *(metrics[f"{key}{end}"] for end in ("", ".low", ".high")))
 
 
-def learners_picture(tour: dict[str, Any]) -> str:
+def draw_learners(tour: dict[str, Any]) -> str:
     """Draw the honest AUC of the tour's learners."""
     names = tour["found"].ranking
-    rows = [auc_row(f"AUC of the {name} model", tour, f"{name}/roc_auc") for name in names]
-    return intervals_picture(rows, (0.5, 0.8))
+    rows = [make_auc_row(f"AUC of the {name} model", tour, f"{name}/roc_auc") for name in names]
+    return draw_intervals(rows, (0.5, 0.8))
 
 
-def gate_picture(tour: dict[str, Any]) -> str:
+def draw_gate(tour: dict[str, Any]) -> str:
     """Draw the bound that the assessment keeps in the tour's last step."""
     tour["found"].require(roc_auc=BOUND)
-    return intervals_picture([auc_row("AUC to expect", tour, "roc_auc")], (0.5, 0.8), BOUND)
+    return draw_intervals([make_auc_row("AUC to expect", tour, "roc_auc")], (0.5, 0.8), BOUND)
 
 
-PICTURES = {"honest": honest_picture, "learners": learners_picture, "gate": gate_picture}
+PICTURES = {"honest": draw_honest_risk, "learners": draw_learners, "gate": draw_gate}
 
 
 def run_tour(app: Any) -> None:

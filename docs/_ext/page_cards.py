@@ -40,8 +40,8 @@ def as_markdown(lines: list[str], caption: str) -> str:
     entries = [line.partition(": ") for line in lines if line.strip()]
     cards = "".join(CARD.format(page=page, sentence=sentence) for page, _, sentence in entries)
     pages = "\n".join(page for page, *_ in entries)
-    about = f":hidden:\n:maxdepth: 1\n:caption: {caption}" if caption else ":hidden:\n:maxdepth: 1"
-    return f"`````{{container}} doors\n{cards}`````\n\n```{{toctree}}\n{about}\n\n{pages}\n```\n"
+    options = ":hidden:\n:maxdepth: 1" + (f"\n:caption: {caption}" if caption else "")
+    return f"`````{{container}} doors\n{cards}`````\n\n```{{toctree}}\n{options}\n\n{pages}\n```\n"
 
 
 class PageCards(SphinxDirective):

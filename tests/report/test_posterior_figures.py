@@ -85,7 +85,7 @@ def test_sample_plan_figure():
 
 
 def test_posterior_tail_is_on_the_page_of_an_assessment_and_of_its_risk():
-    """1 − cdf at its quartiles, its median and its bound; a regression has no such posterior."""
+    """The points show 1 − cdf at the quartiles, the median and the bound."""
     found = tr.assess(["knn"], X, Y, outer="5-fold")
     risk = found.best_learner.risk
     posterior = tr.ErrorPosterior.of_estimate(risk)

@@ -23,8 +23,8 @@ def documentation_url() -> str:
 class DocumentedEstimator:
     """Mixin for estimators that have a page in the documentation of this package.
 
-    Their HTML representation links to it if the metadata of the package name a site, by
-    "Documentation" among the project URLs.
+    Their HTML representation links to this page if the project URLs in the metadata of the package
+    have the label "Documentation".
     """
 
     def _get_doc_link(self) -> str:

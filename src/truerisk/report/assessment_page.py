@@ -357,8 +357,8 @@ def _sections(document: Assessment, threshold_rates: ThresholdRates | None) -> I
         )
     if document.posterior is not None:
         introduction = (
-            f"What the errors of {escape_and_truncate(document.best, 60)} on held-out rows say "
-            "about its true error, as if one rule had made them."
+            f"The errors of {escape_and_truncate(document.best, 60)} on held-out rows give a "
+            "posterior of its true error, as if one rule had made all of them."
         )
         figures = (draw_error_tail(ErrorPosterior(**document.posterior)),)
         yield Section("posterior", "Posterior of the error", introduction, figures)

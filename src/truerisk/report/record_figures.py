@@ -229,7 +229,7 @@ def draw_error_tail(posterior: ErrorPosterior) -> Figure:
         bound_name: (measures.ub,),
     }
     figure = draw_line_series(
-        "How likely the true error is larger",
+        "Probability of a larger true error",
         ("true error", "probability, 1 − cdf"),
         LineSeries("", error_rates, posterior.mass_above(error_rates), "C0-"),
         *(

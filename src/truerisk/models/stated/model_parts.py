@@ -21,8 +21,8 @@ def extract_coefficients(
 ) -> dict[str, float]:
     """Return the intercept and coefficients, by name, of a model whose last step is linear.
 
-    The result is empty if the last step is not linear or has too many coefficients. A Cox model has
-    no intercept, but its baseline cumulative hazard at the horizon, where all columns are 0.
+    The result is empty if the last step is not linear or has too many coefficients. In place of the
+    intercept, a Cox model has the cumulative hazard at the horizon of a row whose columns are 0.
 
     Linear models of two classes refer to the second class; `of_first_class` changes the signs. For
     columns that are only scaled, coefficients are in the units of the columns.
