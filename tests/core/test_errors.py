@@ -116,9 +116,9 @@ ERRORS = {
 }
 ELSEWHERE = """
     ALTERNATIVES BASES_OF_DATA BetaPosterior Bootstrap632 NO_BOXES NO_PAIRS_REASON
-    NO_PREDICTIONS_MESSAGE PAIR_NEEDS Spatial _collect_notes _expected_r2
+    NO_PREDICTIONS_MESSAGE PAIR_NEEDS Spatial _collect_notes
     _make_regression_target _mention_event _of_splits _read_class_target _read_regression_target
-    _too_many_classes_error _why_no_influences check_anticipated_values
+    _too_many_classes_error _why_no_influences
     check_store convert_time_span corrected_auc_risk draw_splits from_answers initialise_store plan
     _submit read_candidate_table zero_one_losses
 """

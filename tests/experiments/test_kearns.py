@@ -118,7 +118,7 @@ def test_kearns_risks_beyond_the_target_are_those_of_a_trial():
 
 
 def test_kearns_plug_in_and_signs_are_those_of_a_trial():
-    """S is computed again without shrinkage, and the signs of the changes are counted at every k."""
+    """S is computed again without shrinkage; the signs of the changes at every k are counted."""
     drawn, draws = draw_kearns_trial(NOISE, 100, 3, 1), kearns_figure_1.replicate(3, 1)
     assert draws["signs"].tolist() == [
         (drawn.prediction_changes > 0).sum(), (drawn.prediction_changes < 0).sum(),

@@ -151,7 +151,7 @@ PAIRS = np.column_stack([EVENTS, 1 + np.arange(40)])
         (np.ones(40, int), SURE, {}, "only one class"),
         (EVENTS.astype(str), SURE[:, None].repeat(3, axis=1) / 3, {}, "3 columns, and y has 2"),
         (np.arange(40).astype(str), SURE, {}, "are of one of two classes, and y has 40"),
-        (EVENTS, pd.DataFrame({"a": SURE, "b": 1 - SURE}), {}, "the columns a and b, and y has the classes 0 and 1:"),
+        (EVENTS, pd.DataFrame({"a": SURE, "b": 1 - SURE}), {}, "y has the classes 0 and 1"),
         (SURE, np.where(SURE > 0.9, np.inf, SURE), {}, "4 of 40 values are .* inf in row 36"),
         (SURE, SURE, {"horizon": 3}, "horizon=3 is a time of an outcome in time"),
         (PAIRS[:, ::-1], SURE, {}, "the first is not whether the event came"),

@@ -227,7 +227,7 @@ class RocCurve(Record):
     @classmethod
     def plot_models(
         cls,
-        models: Mapping[str, Any],
+        models: Any,
         X: Any,
         y: Any,
         *,
