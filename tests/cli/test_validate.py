@@ -182,7 +182,7 @@ def test_notes_on_predictions_name_their_row_and_column(call, others, tmp_path):
     """The first row is 1; the first column of the file is another one."""
     path, said, came = others
     refused = call("validate", path, "--target", "y", "--predictions", "amount")
-    assert f"the first in row {np.argmax(said > 0.5) + 1}." in refused.err
+    assert f" in row {np.argmax(said > 0.5) + 1} is the first." in refused.err
     sure = with_columns(tmp_path / "t.csv", path, sure=lambda i: 0.1 + 0.8 * came[i])
     told = call("validate", sure, "--target", "y", "--predictions", "sure")
     assert "'sure' by itself predicts y" in told.out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, metadata
+from inspect import getmodule
 
 from truerisk.core.identity import is_from
 
@@ -32,7 +33,8 @@ class DocumentedEstimator:
         site, class_name = documentation_url(), type(self).__name__
         if not site or not is_from(self, "truerisk"):
             return ""
-        for package in ("truerisk", type(self).__module__.rpartition(".")[0]):
+        own_package = getattr(getmodule(type(self)), "__package__", "")
+        for package in ("truerisk", own_package):
             if getattr(import_module(package), class_name, None) is type(self):
                 return f"{site.rstrip('/')}/api/generated/{package}.{class_name}.html"
         return ""
