@@ -55,13 +55,16 @@ def test_assessment_page_of_regression():
 
 
 def test_assessment_page_with_a_validation_has_no_two_sections_of_one_title():
-    """The validation's calibration takes the place of the assessment's own."""
-    X, y = tr.datasets.make_simple(60, random_state=0)
-    pages = [tr.assess(["lda"], X, y, validate=also).to_html() for also in (False, True)]
-    for page in pages:
+    """The validation's calibration takes the place of the assessment's own, the ROC stays."""
+    X, two = tr.datasets.make_simple(60, random_state=0)
+    three = np.arange(60) % 3
+    for y, also in ((two, False), (two, True), (three, True)):
+        page = tr.assess(["lda"], X, y, validate=also).to_html()
         titles = re.findall(r"<h[23] id=[^>]*>([^<]*)<", page)
         assert "Calibration" in titles
         assert len(set(titles)) == len(titles)
+        assert len(re.findall('<figure id="[^"]*roc"', page)) == (y is two)
+        assert ("The ROC curve is shown above." in page) == (y is two and also)
 
 
 def test_assessment_page_of_a_learner_that_tunes_inside():

@@ -93,6 +93,10 @@ def test_calibration_figure_has_a_bar_for_each_bin(validated):
     figure = draw_calibration_curve(validated.calibration.curve, validated.calibration)
     filled = sum(count > 0 for side in validated.calibration.counts for count in side)
     assert figure.svg.count('class="bar ') == filled
+    steep = replace(validated.calibration.curve, corrected=3 * validated.calibration.curve.observed)
+    lines = re.findall(r' d="M[^"]*"', draw_calibration_curve(steep, validated.calibration).svg)
+    tops = [float(y) for line in lines for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", line)]
+    assert min(tops) >= figure.drawing.y(1) - 0.1
     drawing = draw_net_benefit(validated.net_benefit).drawing
     heights = [float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", drawing.svg(""))]
     assert max(heights) <= drawing.y.start + 0.1
@@ -123,6 +127,19 @@ def test_validation_page_of_numbers():
     assert max(heights) <= figure.drawing.y.start + 0.1
     assert min(heights) >= figure.drawing.y.end - 0.1
     assert found.calibration.plot().get_xlabel() == "answer"
+
+
+@pytest.mark.parametrize("scoring", ["auc", "brier", "zero-one"])
+def test_validation_page_and_view_show_a_score_once(scoring):
+    """In the headline under its own name, and in the view beside no table of the same score."""
+    scores = [scoring, *{"auc", "brier"} - {scoring}]
+    found = tr.validate(GaussianNB(), X, Y, replicates=0, scoring=scores)
+    page = found.to_html()
+    has_own_headline = "Honest" in told(page).partition("Discrimination")[0]
+    assert has_own_headline == (scoring == "zero-one")
+    assert len(found.blocks()[0].rows) == 1
+    caption = page.partition("<figcaption>")[2].partition("</figcaption>")[0]
+    assert str(found.measure("auc").interval) not in caption
 
 
 def test_validation_page_has_all_parts(parts):

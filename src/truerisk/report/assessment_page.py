@@ -72,9 +72,16 @@ def draw_assessment_page(document: Assessment) -> Page:
     score_scale, loss = document.scale, escape_and_truncate(document.named_scoring, 40)
     risk_label = f"Risks in {loss} loss" if score_scale.perfect is None else f"Scores, {loss}"
     cited_references, validation_sections = assessment_references(document), list[PagePart]()
+    page_has_roc = False
     if document.validation is not None:
         cited_references += validation_references(document.validation)
         validation_sections += build_page_parts(document.validation)
+        event = document.validation.rows["event"]
+        page_has_roc = document.roc is not None and str(document.roc.positive) == str(event)
+    sections = tuple(_sections(document, threshold_rates))
+    # A part that is not available has the title of the assessment's own section.
+    titles = {section.title for section in sections}
+    validation_sections = [part for part in validation_sections if part.section.title not in titles]
     names_by_list_title = {"columns": document.columns, "classes": document.classes}
     values = {
         "eyebrow": "assessment",
@@ -90,9 +97,10 @@ def draw_assessment_page(document: Assessment) -> Page:
         "scorecard": _scores_table(document),
         "legend": _legend(document),
         "differences": _differences_table(document),
-        "sections": tuple(_sections(document, threshold_rates)),
+        "sections": sections,
         "validation": tuple(
-            section.with_name_prefix("validation") for section in validation_sections
+            section.with_name_prefix("validation", page_has_roc=page_has_roc)
+            for section in validation_sections
         ),
         "rates": threshold_rates,
         "rates_data": None if threshold_rates is None else threshold_rates.slider_data(),

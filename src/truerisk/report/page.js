@@ -249,7 +249,7 @@
   });
   const reach = () => {
     for (const part of document.querySelectorAll(".scroll")) {
-      const wide = part.scrollWidth > part.clientWidth + 1 || part.scrollHeight > part.clientHeight + 1;
+      const wide = part.scrollWidth > part.clientWidth || part.scrollHeight > part.clientHeight;
       if (wide) {
         part.tabIndex = 0;
         part.setAttribute("role", "group");

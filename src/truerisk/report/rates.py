@@ -163,14 +163,15 @@ class ThresholdRates:
     def draw_roc(self) -> Figure:
         """Draw the true positive rate over the false positive rate."""
         roc = self.roc
+        honest_area_text = self.honest_area_texts.get("auc")
         pooled_text = POOLED_AREA_TEXT.format(format_number(roc.auc), "auc")
-        area_text = f"AUC {self.honest_area_texts.get('auc') or pooled_text}"
+        area_text = f"AUC {honest_area_text or pooled_text}"
         drawing = roc_drawing(f"{area_text}.", roc.fpr, roc.tpr)
         return Figure(
             name="roc",
             title="ROC curve",
             drawing=drawing,
-            caption=f"{area_text}. Drawn: {escape_and_truncate(roc.method, 80)}.",
+            caption=self._caption("" if honest_area_text else area_text),
             table=self._rates_table("threshold", "sensitivity", "specificity", "error"),
             keys=(self._curve_key(area_text), _DIAGONAL_KEY),
         )
@@ -198,10 +199,15 @@ class ThresholdRates:
             name="pr",
             title="Precision and recall",
             drawing=drawing,
-            caption=f"{area_text.capitalize()}.",
+            caption=self._caption("" if honest_area_text else area_text.capitalize()),
             table=self._rates_table("threshold", "sensitivity", "precision"),
             keys=(self._curve_key(area_text), PREVALENCE_KEY),
         )
+
+    def _caption(self, pooled_area_text: str) -> str:
+        """Return the caption of a curve; an honest area with its interval stands in a table."""
+        drawn_text = f"Drawn: {escape_and_truncate(self.roc.method, 80)}."
+        return f"{pooled_area_text}. {drawn_text}" if pooled_area_text else drawn_text
 
     def _curve_key(self, area_text: str) -> LegendKey:
         """Return the legend of a curve, with its area but without the interval and the remarks."""

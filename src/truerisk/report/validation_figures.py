@@ -32,7 +32,7 @@ def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Fi
         if measured_auc is None or measured_auc.honest is None
         else f" AUC{averaging_text} {format_number(measured_auc.honest)}"
     )
-    pooled_text = "Answers of all folds, pooled."
+    pooled_text = " Answers of all folds, pooled."
     if validation.finished:
         pooled_text, area_text = "", area_text.replace(averaging_text, "")
     area_text += (
@@ -50,7 +50,7 @@ def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Fi
         name="roc",
         title="ROC curve",
         drawing=roc_drawing(description, roc.fpr, roc.tpr),
-        caption=f"Event: {event}. {description}",
+        caption=f"Event: {event}.{pooled_text}",
         table=FigureTable.from_rows(("false positive rate", "true positive rate"), rows),
         keys=(
             LegendKey("s0", f"held-out rows: {area_text.strip()}".rstrip(" .:"), "line"),
@@ -102,7 +102,8 @@ def draw_calibration_curve(
         ("corrected", curve.corrected, "s1"),
     ):
         if values is not None:
-            drawing.line(curve.predicted, values, f"{css_class} thin")
+            # A corrected share may lie outside of [0, 1].
+            drawing.line(curve.predicted, values.clip(low, high), f"{css_class} thin")
             legend.append(LegendKey(css_class, OTHER_CURVE_LABELS[name], "line"))
             table_columns.append((name, values))
     drawing.line(curve.predicted, curve.observed, "s0")

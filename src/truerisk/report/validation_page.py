@@ -53,18 +53,21 @@ HEADLINE_CSS_CLASSES = {
 
 
 def _headline(document: Validation) -> Iterator[Headline]:
+    """Yield the main measures, and the honest risk unless it is one of them."""
+    risk, shown = document.risk, list[tuple[float | None, str]]()
     for name, css_class in HEADLINE_CSS_CLASSES.items():
         measured = document.measure(name)
         if measured is not None and measured.honest is not None:
-            subtitle = (
-                "held-out rows" if measured.interval is None else f"interval {measured.interval}"
-            )
+            # The interval belongs to the final model, if that was measured.
+            has_interval = measured.interval is not None and measured.of_final_model is None
+            subtitle = f"interval {measured.interval}" if has_interval else "held-out rows"
+            shown.append((measured.honest, str(measured.interval)))
             yield Headline(measured.title, format_number(measured.honest, 3), subtitle, css_class)
-    risk = document.risk
-    subtitle = escape_and_truncate(risk.named_scoring, 40) + (
-        "" if risk.interval is None else f", {risk.interval}"
-    )
-    yield Headline(f"Honest {risk.scale.noun}", format_number(risk.value, 3), subtitle)
+    if (risk.value, str(risk.interval)) not in shown:
+        subtitle = escape_and_truncate(risk.named_scoring, 40) + (
+            "" if risk.interval is None else f", {risk.interval}"
+        )
+        yield Headline(f"Honest {risk.scale.noun}", format_number(risk.value, 3), subtitle)
 
 
 HARRELL_REFERENCE = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."

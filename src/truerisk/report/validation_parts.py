@@ -41,22 +41,22 @@ class PagePart:
     collapsed_tables: tuple[tuple[FigureTable, str], ...] = ()
     collapsed_figures: tuple[Figure, ...] = ()
 
-    def with_name_prefix(self, name: str) -> PagePart:
+    def with_name_prefix(self, name: str, *, page_has_roc: bool) -> PagePart:
         """Return a copy of the section whose figures have names that are unique on a longer page.
 
-        The longer page is that of an assessment.
-
-        `name` is a prefix of the figures' names. The page of an assessment already has a
-        ROC curve, so the ROC curve of this section is collapsed.
+        The longer page is that of an assessment. `name` is a prefix of the figures' names. If
+        the page already has the ROC curve, this section does not show it again.
         """
-        renamed_figures = [
-            replace(figure, name=f"{name}-{figure.name}") for figure in self.section.figures
-        ]
-        n_expanded = 0 if self.name == "discrimination" else len(self.figures)
+        is_shown_above = page_has_roc and self.name == "discrimination"
+        renamed_figures, renamed_collapsed_figures = (
+            tuple(replace(figure, name=f"{name}-{figure.name}") for figure in figures)
+            for figures in (self.figures, self.collapsed_figures)
+        )
         return replace(
             self,
-            figures=tuple(renamed_figures[:n_expanded]),
-            collapsed_figures=tuple(renamed_figures[n_expanded:]),
+            lead=self.lead + " The ROC curve is shown above." * is_shown_above,
+            figures=() if is_shown_above else renamed_figures,
+            collapsed_figures=renamed_collapsed_figures,
             name_prefix=f"{name}-",
         )
 
