@@ -17,7 +17,7 @@ from truerisk.estimation.bayesian_error import RulePosterior
 from truerisk.external.table_audit import TableAudit
 from truerisk.planning.plan_sample import SamplePlan
 from truerisk.report.audit_figures import draw_claim
-from truerisk.report.curves import draw_risk_curves
+from truerisk.report.curves import draw_heat_map, draw_risk_curves
 from truerisk.report.figure import Figure, FigureTable, LegendKey, drop_none
 from truerisk.report.ladder import draw_ladder
 from truerisk.report.learning import draw_learning_figure
@@ -78,10 +78,14 @@ def draw_main_figure(result: Any) -> Figure | None:
 def _draw_curve(curve: RiskCurve) -> Figure | None:
     """Draw a risk curve with its band and the chosen setting.
 
-    The result is None if there is only one candidate.
+    A grid of two parameters is drawn as a heat map. The result is None if there is only one
+    candidate.
     """
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return None
+    heat_map = draw_heat_map("the learner", curve, "curve")
+    if heat_map is not None:
+        return heat_map
     risk_noun = curve.common.scale.noun.capitalize()
     chosen_setting_text = format_setting(curve.best_params)
     description = f"{risk_noun} of {len(curve)} settings; the ring is on {chosen_setting_text}."
@@ -105,9 +109,11 @@ def draw_estimates(
     reference_lines = dict(reference_lines or {})
     if isinstance(first_estimate, Comparison):
         name_a, name_b = (escape_and_truncate(name, 40) for name in first_estimate.names)
+        perfect = None
         title, axis_label = f"{name_a} − {name_b}", f"difference of {first_estimate.scale.noun}s"
         reference_lines = {"": 0.0} | reference_lines
     else:
+        perfect = first_estimate.scale.perfect
         title = first_estimate.scale.name_for(first_estimate.scoring)
         axis_label = first_estimate.scale.axis_label(shorten(first_estimate.scoring, 30))
     reported_values = {
@@ -130,7 +136,7 @@ def draw_estimates(
         for name, (row_value, reported_value) in rows.items()
     ]
     tooltips = [f"{title}: {value}, interval {interval}" for _, value, interval in table_rows]
-    x_scale = PixelScale.from_values(axis_values, 140, DRAWING_WIDTH - 14)
+    x_scale = PixelScale.from_values(axis_values, 140, DRAWING_WIDTH - 14, ceiling_at=perfect)
     drawing = make_row_drawing(title, "; ".join(tooltips), x_scale, len(rows), 48, 14)
     drawing.bottom_axis(axis_label)
     css_classes = {
@@ -376,7 +382,7 @@ FIGURE_FUNCTIONS: dict[type[DisplayedResult], Callable[[Any], Figure | None]] = 
     Comparison: lambda comparison: draw_estimates({comparison.test: comparison}),
     Discrimination: lambda part: None if part.roc is None else draw_main_figure(part.roc),
     ErrorPosterior: draw_error_posterior,
-    FeatureStability: draw_features,
+    FeatureStability: lambda features: None if features.index is None else draw_features(features),
     LearningCurve: lambda curve: draw_learning_figure(curve, curve.expected, "the learner"),
     ManyComparison: draw_ranks,
     ModelStability: lambda part: (

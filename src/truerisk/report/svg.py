@@ -37,8 +37,9 @@ class PixelScale:
         log: bool = False,
         margin: float = 0.06,
         floor_at: float | None = None,
+        ceiling_at: float | None = None,
     ) -> PixelScale:
-        """Build a scale that shows all values with a margin, but nothing below `floor_at`."""
+        """Build a scale of all values with a margin, between `floor_at` and `ceiling_at`."""
         low, high = min(values), max(values)
         if log:
             padding = margin * (log10(high) - log10(low)) or 0.5
@@ -53,6 +54,8 @@ class PixelScale:
         low, high = low - padding, high + padding
         if floor_at is not None:
             low = max(low, floor_at)
+        if ceiling_at is not None:
+            high = min(high, ceiling_at)
         return cls(low, high, start_pixel, end_pixel)
 
     def __call__(self, value: float) -> float:
@@ -503,8 +506,16 @@ def _fill_template(template: str, *values: object) -> Markup:
 
 
 def shorten(text: str, max_letters: int) -> str:
-    """Shorten a text to at most `max_letters` letters, with an ellipsis if it was cut."""
-    return text if len(text) <= max_letters else text[: max_letters - 1] + "…"
+    """Shorten a text to `max_letters` letters, by an ellipsis in the place of the middle.
+
+    Names often begin alike and differ in their last letters.
+
+    >>> shorten("RandomForestClassifier 17", 16)
+    'RandomFore…er 17'
+    """
+    n_last = (max_letters - 1) // 3
+    first_letters = text[: max_letters - 1 - n_last]
+    return text if len(text) <= max_letters else f"{first_letters}…{text[-n_last:]}"
 
 
 def _marker_outline(shape: str, x: float, y: float, radius: float) -> str:
