@@ -39,10 +39,23 @@ def test_notebook_of_a_curve():
     assert not pictures(curve(None, GaussianNB())._repr_html_())
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_notebook_is_seen_on_the_colour_of_the_reader(show, scheme):
+@pytest.mark.parametrize(
+    ("system", "body", "scheme"),
+    [
+        ("light", "<body>", "light"),
+        ("dark", "<body>", "dark"),
+        ("dark", "<body data-jp-theme-light=true>", "light"),
+        ("light", "<body data-jp-theme-light=false>", "dark"),
+        ("light", "<body class=vscode-dark>", "dark"),
+    ],
+)
+def test_notebook_is_seen_on_the_colour_of_the_reader(show, system, body, scheme):
+    """The theme of the notebook decides, and without one that of the system."""
     head = "<!doctype html><meta name='color-scheme' content='light dark'>"
-    opened = show(head + curve([1, 5])._repr_html_(), color_scheme=scheme)
+    opened = show(head + body + curve([1, 5])._repr_html_(), color_scheme=system)
+    line = opened.page.eval_on_selector("svg .line", "one => getComputedStyle(one).color")
+    named = re.search(r"--s0:#(..)(..)(..)", LIGHT_CSS if scheme == "light" else DARK_CSS)
+    assert line == f"rgb({', '.join(str(int(part, 16)) for part in named.groups())})"
     stroke, fill = (
         opened.page.eval_on_selector(of, f"one => getComputedStyle(one).{what}")
         for of, what in (("svg .line", "stroke"), ("svg text", "fill"))
@@ -84,16 +97,41 @@ def searched():
     return tr.HonestSearchCV(KNeighborsClassifier(), grid).fit(X, Y)
 
 
+def test_notebook_of_a_grid_of_two_parameters_is_a_heat_map():
+    grid = {"n_neighbors": [1, 5], "p": [1, 2, 3]}
+    view = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv="3-fold")._repr_html_()
+    (drawing,) = pictures(view)
+    assert drawing.count('class="cell h') == 6
+
+
+def test_axis_of_a_score_ends_at_its_largest_value():
+    estimate = tr.estimate_risk(GaussianNB(), X, Y, scoring="auc", cv=".632+")
+    (drawing,) = pictures(estimate._repr_html_())
+    assert max(map(float, re.findall(r'class="tick"[^>]*>([\d.]+)<', drawing))) <= 1
+
+
 def drift():
     days = np.datetime64("2026-03-01", "ns") + np.arange(40) * np.timedelta64(1, "D")
     return tr.risk_over_time(tr.estimate_risk(GaussianNB(), X, Y, time=days), days)
 
 
+def finished():
+    return tr.validate_predictions(Y, GaussianNB().fit(X, Y).predict_proba(X)[:, 1])
+
+
+def validated():
+    return tr.validate(GaussianNB(), X, Y, replicates=0)
+
+
 SHOWN = {
+    "checklist": (lambda: validated().checklist, "for you to answer"),
+    "stability": (lambda: validated().stability.features, "nothing was selected"),
+    "finished": (finished, ">Updating<"),
+    "two candidates": (lambda: tr.audit_table(np.eye(2, 20)), "The next best candidate after"),
     "assessment": (lambda: tr.assess(["knn"], X, Y, scoring=["auc", "f1"]), "Further scores"),
-    "validation": (lambda: tr.validate(GaussianNB(), X, Y, replicates=0), "Discrimination"),
+    "validation": (validated, "Discrimination"),
     "drift": (drift, "<td>2026-04-09</td>"),
-    "stability": (lambda: searched().stability_, "chosen by"),
+    "choices": (lambda: searched().stability_, "chosen by"),
     "outer": (lambda: searched().outer_, "rows trained"),
     "plan": (lambda: tr.plan_sample(0.15, width=0.1), "test rows"),
     "many": (lambda: tr.compare_many({k: [k, 2, 3, 4, 5, 6 + k] for k in range(3)}), "Holm"),
@@ -102,12 +140,17 @@ SHOWN = {
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_notebook_view_is_tables_with_short_captions(name):
-    """No view is printed text; a caption has two lines, and no column is all dashes."""
+    """No view is printed text; a caption has two lines, and no column is all dashes.
+
+    Sentences are aligned left.
+    """
     make, word = SHOWN[name]
     page = make()._repr_html_()
     assert word in page
     assert "<pre>" not in page
     assert max(map(len, re.findall("<p style=[^>]*>(.*?)</p>", page)), default=0) <= 230
+    sentences = re.findall(r"<td([^>]*)>([^<]* [^<]* [^<]* [^<]* [^<]*)</td>", page)
+    assert all("left" in style for style, _ in sentences)
     for table in re.findall("<table>.*?</table>", page):
         body = table.partition("<tbody>")[2].split("<tr>")[1:]
         columns = list(zip(*(re.findall("<td[^>]*>(.*?)</td>", row) for row in body), strict=True))

@@ -180,7 +180,7 @@ def test_report_shows_itself_in_a_notebook_and_on_its_page(tmp_path):
     assert view.count('<svg class="drawing"') == 2
     assert view.count('<ul class="keys">') == 2
     assert view.index("one") < view.index("two")
-    assert view.startswith("<pre>A toy")
+    assert view.startswith("<pre style='font-family:monospace")
     page = report.to_html()
     assert "<h1><bdi>A toy</bdi></h1>" in page
     facts = re.findall("<span><bdi>(.+?)</bdi></span>", page.partition("<main>")[0])

@@ -13,6 +13,8 @@ from truerisk.core.errors import MissingExtra, escape_invisible
 from truerisk.core.formats import split_sentences
 from truerisk.core.frozen import frozen
 
+MOST_SPACES = 3  # A cell with more spaces is a sentence, even if it begins with a number.
+
 
 def text_table(column_names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Format a text table: numbers are aligned to the right, words to the left."""
@@ -41,7 +43,9 @@ def _pad(cell: str, width: int, is_right_aligned: bool) -> str:
 
 
 def _is_number(cell: str) -> bool:
-    return not cell or cell == "–" or cell[0].isdigit() or (cell[0] in "+-" and cell[1:2].isdigit())
+    """Return True for numbers, also with a unit or an interval, but not for a sentence."""
+    starts_with_number = cell.lstrip("+-")[:1].isdigit()
+    return not cell or cell == "–" or (starts_with_number and cell.count(" ") <= MOST_SPACES)
 
 
 def drop_empty_columns(

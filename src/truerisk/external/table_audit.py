@@ -278,10 +278,13 @@ class TableAudit(ResultWithBounds, Record):
         if not self.differences:
             return [values]
         shown = self.differences[:MOST_SHOWN]
-        caption = f"The {len(shown)} best candidates after the selected one"
+        is_single = len(self.differences) == 1
+        best = "next best candidate" if is_single else f"{len(shown)} best candidates"
+        caption = f"The {best} after the selected one"
         if shown[0].interval is not None:
-            level = formats.format_percent(self.confidence_level)
-            caption += f"; all {len(self.differences)} intervals hold at once with {level}"
+            intervals = f"all {len(self.differences)} intervals hold at once"
+            hold = "its interval holds" if is_single else intervals
+            caption += f"; {hold} with {formats.format_percent(self.confidence_level)}"
         value_heading = self.scale.short_name(scoring)
         header = ["candidate", value_heading, "− selected", "interval", "may be best"]
         return [values, tables.Block(f"{caption}.", header, [d._cells for d in shown])]

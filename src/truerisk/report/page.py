@@ -114,11 +114,29 @@ DARK_CSS = (
     "--s2:#7ccba2;--s3:#c79be0;--s4:#d9bd5e;--s5:#a9b4bd;"
 )
 NOTEBOOK_CSS = (
-    "--paper:var(--jp-layout-color0,Canvas);--ink:var(--jp-content-font-color1,CanvasText);"
+    "--paper:var(--jp-layout-color0,var(--vscode-editor-background,Canvas));"
+    "--ink:var(--jp-content-font-color1,var(--vscode-editor-foreground,CanvasText));"
     "--hair:var(--jp-border-color3,#8883);max-width:1140px;display:grid;gap:14px 28px;"
     "grid-template-columns:repeat(auto-fill,minmax(min(100%,400px),1fr));"
     "p{margin:0;font-size:.95em;font-weight:600}div{max-width:560px}"
 )
+
+
+# A notebook may be dark although the system is light. These markers come from JupyterLab and
+# nbconvert, VS Code, Colab, and the theme of this project's pages.
+DARK_NOTEBOOKS = (
+    "[data-jp-theme-light=false]",
+    ".vscode-dark",
+    ".vscode-high-contrast",
+    "[theme=dark]",
+    "[data-theme=dark]",
+)
+LIGHT_NOTEBOOKS = ("[data-jp-theme-light=true]", ".vscode-light", "[data-theme=light]")
+
+
+def _theme_rule(markers: tuple[str, ...], css: str) -> str:
+    """Return a CSS rule for pictures inside of an element with one of these markers."""
+    return f":is({','.join(markers)}) .truerisk-picture{{{css}}}"
 
 
 def svg_file_text(figure: Figure) -> str:
@@ -139,6 +157,7 @@ def picture(result: Any) -> str:
     style = (
         f".truerisk-picture{{{LIGHT_CSS}{NOTEBOOK_CSS}}}"
         f"@media (prefers-color-scheme:dark){{.truerisk-picture{{{DARK_CSS}}}}}"
+        f"{_theme_rule(LIGHT_NOTEBOOKS, LIGHT_CSS)}{_theme_rule(DARK_NOTEBOOKS, DARK_CSS)}"
         f".truerisk-picture{{{MARKS_CSS_PATH.read_text(encoding='utf-8')}}}"
     )
     figures_and_svgs = [

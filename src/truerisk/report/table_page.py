@@ -48,8 +48,9 @@ def draw_differences(audit: TableAudit) -> Figure | None:
     for i, ((d, interval), text) in enumerate(zip(shown, texts, strict=True)):
         drawing.row_label(i + 0.5, shorten(d.candidate, 18))
         drawing.point_with_interval(d.difference, interval, i + 0.5, text, size=4.6)
+    best = "next best candidate" if len(shown) == 1 else f"{len(shown)} best candidates"
     caption = (
-        f"The {len(shown)} best candidates after {selected}. A candidate whose interval reaches "
+        f"The {best} after {selected}. A candidate whose interval reaches "
         f"the line may be as good. The intervals of all candidates hold together with "
         f"{format_percent(audit.confidence_level)}."
     )

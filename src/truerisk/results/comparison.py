@@ -336,6 +336,7 @@ class Comparison(Record):
             ["statistic", formats.format_number(self.statistic)],
             ["p-value", "–" if self.p_value is None else f"{self.p_value:.4g}"],
         ]
+        rows = [row for row in rows if row[1] != "–"]
         rows += [
             [
                 f"P({formats.escape_and_truncate(self.names[0], 40)} {label})",

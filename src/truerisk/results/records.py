@@ -151,7 +151,11 @@ class DisplayedResult(BriefRepr):
     def _repr_html_(self) -> str:
         blocks_html = "".join(block.html for block in self.blocks())
         picture_html: str = load_from_package("notebook-picture")(self)
-        return escape_for_xml(blocks_html or f"<pre>{html.escape(str(self))}</pre>") + picture_html
+        text = html.escape(str(self))
+        # Lines of text tables must neither wrap nor have letters of different widths.
+        style = "font-family:monospace;white-space:pre;overflow-x:auto"
+        text_html = f"<pre style='{style}'>{text}</pre>" if "\n" in text else f"<p>{text}</p>"
+        return escape_for_xml(blocks_html or text_html) + picture_html
 
 
 class Written(DisplayedResult):

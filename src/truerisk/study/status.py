@@ -7,7 +7,9 @@ from typing import Any, ClassVar
 
 from truerisk.core.formats import escape_and_truncate
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.progress_line import format_duration
+from truerisk.core.tables import Block
 from truerisk.results.records import Count, NonNegative, Record
 from truerisk.study.lock import Lock, describe_holder
 from truerisk.study.results import get_method_name
@@ -57,6 +59,15 @@ class Status(Record):
         return None
 
     def __str__(self) -> str:
+        rows = self._rows()
+        label_width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{label_width}}  {value}" for name, value in rows)
+
+    @override
+    def blocks(self) -> list[Block]:
+        return [Block("Status of a study", ["", ""], self._rows())]
+
+    def _rows(self) -> list[tuple[str, str]]:
         rows = [
             ("study", escape_and_truncate(self.name)),
             ("done", f"{self.done} of {self.total}"),
@@ -77,8 +88,7 @@ class Status(Record):
                     f"{method}replicate {error['number']}: {escape_and_truncate(last_lines[0])}",
                 )
             )
-        label_width = max(len(name) for name, _ in rows)
-        return "\n".join(f"{name:<{label_width}}  {value}" for name, value in rows)
+        return rows
 
     @property
     def complete(self) -> bool:

@@ -100,6 +100,9 @@ class Study:
             else read_spec(spec, allow_import=allow_import)
         )  # fmt: skip
 
+    def __repr__(self) -> str:
+        return f"<Study {self.spec.name!r} in {self.store}>"
+
     @refuses_old_names
     def run(
         self,

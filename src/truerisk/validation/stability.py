@@ -151,7 +151,12 @@ class FeatureStability(Record):
 
     def __str__(self) -> str:
         table, *_ = self.blocks()
-        return "\n".join([table.text, *self._sentences])
+        return self.sentence if self._uses_all else "\n".join([table.text, *self._sentences])
+
+    @property
+    def _uses_all(self) -> bool:
+        """True if every model used all features, so that nothing was selected."""
+        return bool((self.shares == 1).all())
 
     @property
     def _sentences(self) -> list[str]:
@@ -161,6 +166,8 @@ class FeatureStability(Record):
 
     @override
     def blocks(self) -> list[tables.Block]:
+        if self._uses_all:
+            return [tables.Block("Selected features", [""], [[self.sentence]])]
         counts, n_models = self.counts, self.n_models
         printed_features = self.order[:MAX_PRINTED_FEATURES]
         rows = [

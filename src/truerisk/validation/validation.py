@@ -226,15 +226,23 @@ class Validation(ResultWithBounds, Record):
 
     @override
     def blocks(self) -> list[tables.Block]:
-        risks = [[line] for line in str(self.risk).splitlines()]
-        blocks, notes = [tables.Block("Honest risk", [""], risks)], list(self.notes)
+        # A further score that is also a measure stands in the tables below.
+        measured = {(measure.honest, str(measure.interval)) for measure in self.measures.values()}
+        other_scores = {
+            name: score
+            for name, score in self.risk.scores.items()
+            if (score.value, str(score.interval)) not in measured
+        }
+        risk_lines = [[line] for line in str(replace(self.risk, scores=other_scores)).splitlines()]
+        blocks, notes = [tables.Block("Honest risk", [""], risk_lines)], list(self.notes)
         for name, title in PART_TITLES.items():
             part = getattr(self, name)
             if isinstance(part, Checklist):
                 notes.append(f"{title}: print(result.checklist) shows the answers to its items.")
             elif part is not None:
                 first, *others = part.blocks()
-                caption = title if isinstance(part, MeasuredPart) else f"{title}: {first.caption}"
+                has_own_title = not isinstance(part, MeasuredPart) and first.caption != title
+                caption = f"{title}: {first.caption}" if has_own_title else title
                 blocks += [replace(first, caption=caption), *others]
             elif name in self.missing:
                 notes.append(f"{title}: {self.missing[name]}")

@@ -12,8 +12,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from truerisk.core.frozen import frozen
+from truerisk.core.overrides import override
 from truerisk.core.registry import check_present
-from truerisk.core.tables import frame_from_columns
+from truerisk.core.tables import Block, frame_from_columns
 from truerisk.results.records import Record
 from truerisk.validation.checklists.paper_words import read_toml
 from truerisk.validation.checklists.study_facts import StudyFacts
@@ -78,33 +79,53 @@ class Checklist(Record):
 
     def __str__(self) -> str:
         """Return the answers; items with no answer, or with a shared one, are listed by number."""
-        text_lines, shared_answers = [], read_toml("probast_ai")["words"]
+        text_lines = []
+        for title, answered_items, notes in self._guidelines():
+            text_lines.append(title)
+            text_lines += [
+                f"  {item.number:>4}  {item.asks}\n        {item.answer}" for item in answered_items
+            ]
+            text_lines += [f"  {note}" for note in notes]
+        return "\n".join([*text_lines, "", self.methods_text])
+
+    @override
+    def blocks(self) -> list[Block]:
+        blocks = []
+        for title, answered_items, notes in self._guidelines():
+            rows = [[item.number, item.asks, item.answer or ""] for item in answered_items]
+            blocks.append(Block(title, ["item", "asks", "answer"], rows))
+            blocks += [Block("", [""], [[note] for note in notes])] if notes else []
+        return [*blocks, Block("Methods", [""], [[self.methods_text]])]
+
+    def _guidelines(self) -> Iterator[tuple[str, list[Item], list[str]]]:
+        """Yield for each guideline its title, the items with an own answer, and notes.
+
+        The notes list the other items by number.
+        """
+        shared_answers = read_toml("probast_ai")["words"]
         for guideline in dict.fromkeys(item.guideline for item in self.items):
             guideline_items = [item for item in self.items if item.guideline == guideline]
-            text_lines.append(
-                f"{guideline}: {_answer_counts_text(guideline_items, shared_answers['same'])}."
-            )
+            counts_text = _answer_counts_text(guideline_items, shared_answers["same"])
             numbers_by_answer: dict[str, list[str]] = {
                 shared_answers["same"]: [],
                 shared_answers["not_developed"]: [],
             }
+            answered_items = []
             for item in guideline_items:
                 if item.answer in numbers_by_answer:
                     numbers_by_answer[item.answer].append(item.number)
                 elif item.answer is not None:
-                    text_lines.append(f"  {item.number:>4}  {item.asks}\n        {item.answer}")
+                    answered_items.append(item)
             open_item_numbers = ", ".join(
                 item.number for item in guideline_items if _needs_authors_answer(item)
             )
-            text_lines += [
-                f"  {', '.join(item_numbers)}: {answer}"
+            notes = [
+                f"{', '.join(item_numbers)}: {answer}"
                 for answer, item_numbers in numbers_by_answer.items()
                 if item_numbers
             ]
-            text_lines += (
-                [f"  open, for you to answer: {open_item_numbers}"] if open_item_numbers else []
-            )
-        return "\n".join([*text_lines, "", self.methods_text])
+            notes += [f"open, for you to answer: {open_item_numbers}"] if open_item_numbers else []
+            yield f"{guideline}: {counts_text}.", answered_items, notes
 
 
 def _answered_items(sentences: Sentences) -> Iterator[Item]:
