@@ -83,16 +83,16 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
     """
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return None
+    (block,) = curve.blocks()
     heat_map = draw_heat_map("the learner", curve, "curve")
     if heat_map is not None:
-        return heat_map
+        return replace(heat_map, title=block.caption)
     risk_noun = curve.common.scale.noun.capitalize()
     chosen_setting_text = format_setting(curve.best_params)
     description = f"{risk_noun} of {len(curve)} settings; the ring is on {chosen_setting_text}."
     drawing = draw_risk_curves(
         f"{risk_noun} curve", description, {curve.common.method: curve}, banded_curve=curve
     )
-    (block,) = curve.blocks()
     table = FigureTable.from_rows(block.head, block.rows)
     return None if drawing is None else Figure("curve", block.caption, drawing, description, table)
 
