@@ -42,7 +42,7 @@ def test_validation_page_says_every_measure(validated):
     assert "tr.validate(search, X, y, replicates=4)" in page
     assert validated.checklist.methods_text in page
     area = format_number(validated.discrimination["auc"].honest)
-    assert f"Answers of all folds, pooled. AUC, mean over folds, {area}" in page
+    assert f"Predictions of all folds, pooled. AUC, mean over folds, {area}" in page
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_validation_page_explains_the_side_of_miscalibration(validated, slope, l
     assert sum("probabilities are too" in line for line in sides) == 2
     assert not any("probabilities are too" in line for line in undecided)
     for value in "01":
-        holds = f"its interval holds {value}, the value of calibrated answers."
+        holds = f"its interval holds {value}, the value of calibrated predictions."
         assert sum(holds in line for line in undecided) == 1
 
 
@@ -115,7 +115,7 @@ def test_validation_page_says_what_is_missing():
 def test_validation_page_of_numbers():
     found = tr.validate(LinearRegression(), X, 50 * X[:, 0] + X[:, 1] ** 3, replicates=2)
     page = told(found.to_html())
-    assert "Whether answers are right on average" in page
+    assert "Whether predictions are right on average" in page
     assert "Validation on 120 rows" in page
     assert f"On held-out rows R² is {format_number(found.calibration['explained'].honest)}" in page
     assert "probabilities" not in page.partition("Calibration")[0]
@@ -126,7 +126,7 @@ def test_validation_page_of_numbers():
     heights = [float(y) for y in re.findall(r"[ML]-?[\d.]+ (-?[\d.]+)", figure.svg)]
     assert max(heights) <= figure.drawing.y.start + 0.1
     assert min(heights) >= figure.drawing.y.end - 0.1
-    assert found.calibration.plot().get_xlabel() == "answer"
+    assert found.calibration.plot().get_xlabel() == "prediction"
 
 
 @pytest.mark.parametrize("scoring", ["auc", "brier", "zero-one"])

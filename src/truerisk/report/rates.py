@@ -311,7 +311,9 @@ def draw_calibration(calibration: Calibration) -> Figure:
         f"Brier score {format_number(calibration.brier)}; {len(calibration.counts)} bins of about "
         "equally many rows."
     )
-    drawing = make_share_drawing("Calibration", description, "share observed", "probability given")
+    drawing = make_share_drawing(
+        "Calibration", description, "observed share", "predicted probability"
+    )
     drawing.segment(0, 0, 1, 1, "baseline")
     drawing.line(calibration.predicted, calibration.observed, "s0 thin")
     rows = []
@@ -344,10 +346,10 @@ def draw_calibration(calibration: Calibration) -> Figure:
             f"share. Brier score {format_number(calibration.brier)}. {notes_text}"
         ).strip(),
         table=FigureTable.from_rows(
-            ("mean probability", "share observed", "interval", "rows"), rows
+            ("mean probability", "observed share", "interval", "rows"), rows
         ),
         keys=(
-            LegendKey("s0", "share observed, with its interval", "span"),
+            LegendKey("s0", "observed share, with its interval", "span"),
             LegendKey("baseline", "perfect calibration", "line"),
         ),
     )

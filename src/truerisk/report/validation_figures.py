@@ -32,7 +32,7 @@ def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Fi
         if measured_auc is None or measured_auc.honest is None
         else f" AUC{averaging_text} {format_number(measured_auc.honest)}"
     )
-    pooled_text = " Answers of all folds, pooled."
+    pooled_text = " Predictions of all folds, pooled."
     if validation.finished:
         pooled_text, area_text = "", area_text.replace(averaging_text, "")
     area_text += (
@@ -149,7 +149,7 @@ EVENT_TEXTS = CurveTexts(
     title="Whether probabilities mean what they say",
     description="The share of events, smoothed.",
     outcome_label="share of events",
-    predictions="probability given",
+    predictions="predicted probability",
     column="probability",
     ideal_label="perfect calibration",
     caption=(
@@ -160,15 +160,15 @@ EVENT_TEXTS = CurveTexts(
     side_labels=("with the event", "without it"),
 )
 NUMERIC_OUTCOME_TEXTS = CurveTexts(
-    title="Whether answers are right on average",
+    title="Whether predictions are right on average",
     description="The mean of y, smoothed.",
     outcome_label="mean of y",
-    predictions="answer",
-    column="answer",
+    predictions="prediction",
+    column="prediction",
     ideal_label="perfect calibration",
     caption=(
-        "A restricted cubic spline of the answers, between the 1 % and the 99 % quantile of the "
-        "{own}answers. Bars below: held-out answers."
+        "A restricted cubic spline of the predictions, between the 1 % and the 99 % quantile of "
+        "the {own}predictions. Bars below: held-out predictions."
     ),
     side_labels=("rows",),
 )

@@ -133,7 +133,9 @@ def describe_measures(document: Validation) -> list[str]:
                 "; it has no interval, for the reason below the table." if meaning_text else ""
             )
         if meaning_text and measured.interval is not None and ideal_value in measured.interval:
-            meaning_text = f"; its interval holds {ideal_value:g}, the value of calibrated answers."
+            meaning_text = (
+                f"; its interval holds {ideal_value:g}, the value of calibrated predictions."
+            )
         verdict_sentences.append(
             sentence.format(f"{format_number(measured.honest)}{interval_text}{apparent_text}")
             + meaning_text
@@ -158,12 +160,12 @@ CALIBRATION_MEANINGS = {
         "; above 0 probabilities are too small.",
     ),
     ("slope", False): (
-        "; below 1 answers are too far apart.",
-        "; above 1 answers are too near to each other.",
+        "; below 1 predictions are too far apart.",
+        "; above 1 predictions are too near to each other.",
     ),
     ("in-the-large", False): (
-        "; below 0 answers are too large.",
-        "; above 0 answers are too small.",
+        "; below 0 predictions are too large.",
+        "; above 0 predictions are too small.",
     ),
 }
 """Meaning of a calibration slope below or above 1, and of an intercept below or above 0."""

@@ -221,7 +221,7 @@ def draw_instability(stability: PredictionStability, *, ax: Any = None) -> Any:
     if stability.threshold is not None:
         for draw_line in (ax.axvline, ax.axhline):
             draw_line(stability.threshold, color="C1", linewidth=0.7)
-    ax.set_xlabel("prediction" if stability.event is None else "probability given")
+    ax.set_xlabel("prediction" if stability.event is None else "predicted probability")
     ax.set_ylabel(f"that of {stability.n_models} further models")
     ax.set_title(
         f"mean absolute prediction error {format_number(stability.mape)}", fontsize="medium"
