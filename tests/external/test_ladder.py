@@ -121,6 +121,7 @@ def test_submit_rates_against_the_best_and_not_the_last():
 def test_submit_tells_the_old_value_of_what_is_not_accepted():
     ladder = tr.Ladder(Y, scoring="accuracy")
     first = ladder.submit(BASE)
+    assert f"{N} rows, 1 submission; " in repr(ladder)
     others = [ladder.submit(each) for each in (1 - Y, corrected(1, 0), corrected(0, 1))]
     assert {each.value for each in others} == {first.value} == {0.5}
 

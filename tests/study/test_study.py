@@ -112,6 +112,7 @@ def test_study_results_have_rows_and_a_summary_computed_by_hand(results):
 def test_study_gives_the_same_by_workers_and_after_it_has_grown(tmp_path, results):
     path, grown = tmp_path / "runs.db", tmp_path / "grown.db"
     study = tr.Study(SPEC, path)
+    assert repr(study) == f"<Study {study.spec.name!r} in {path}>"
     assert bare(study.run(2)) == bare(results)
     assert bare(tr.Study(None, path).run()) == bare(results)
     assert bare(study.results()) == bare(results)

@@ -330,7 +330,8 @@ class Ladder:
 
     def __repr__(self) -> str:
         best = "nothing accepted yet" if self.best is None else str(self.best)
-        return f"Ladder({self._data.n_rows} rows, {self.n_submissions} submissions; {best})"
+        plural = "" if self.n_submissions == 1 else "s"
+        return f"Ladder({self._data.n_rows} rows, {self.n_submissions} submission{plural}; {best})"
 
     # ------------------------------------------------------------ store
 
