@@ -29,8 +29,9 @@ PYTEST := $(QUIET_BLAS) $(BIN)/python -m pytest
 ARCHITECTURE := $(wildcard tests/test_architecture*.py)
 # Packages that join what the tests of engines, models, searches and faces run on old versions, too.
 WHOLE_PARTS := assessment auditing diagnostics study testing validation
-# Learners of packages that only `make test-partners` installs.
-OF_PACKAGES := $(shell grep -lE '^from (xgboost|lightgbm|catboost)' src/truerisk/models/*.py)
+# Learners of packages, and pages on packages, that `make test-partners` installs and runs.
+OF_PACKAGES := $(shell grep -lE '^from (xgboost|catboost)' src/truerisk/models/*.py)
+PAGES_ON_PACKAGES := $(addprefix docs/,survival.md skrub.md conformal.md)
 # Each worker starts with its part of the listing, so a module makes what it shares once; then it helps.
 PARALLEL := -n $(WORKERS) --maxprocesses 8 --dist worksteal
 
@@ -135,7 +136,7 @@ site: links browser ## the built pages in a browser: axe, telephones, the dark, 
 # The blocks of CONTRIBUTING.md are files that do not exist yet; tests/test_contributing.py runs them.
 doctest: .venv/.package ## run every example of docstrings and pages
 	$(PYTEST) --doctest-modules src $(OF_PACKAGES:%=--ignore=%)
-	$(PYTEST) --doctest-glob='*.md' --doctest-glob='*.rst' $(filter-out CONTRIBUTING.md,$(wildcard *.md)) docs
+	$(PYTEST) --doctest-glob='*.md' --doctest-glob='*.rst' $(filter-out CONTRIBUTING.md,$(wildcard *.md)) docs $(PAGES_ON_PACKAGES:%=--ignore=%)
 
 .PHONY: attack
 attack: .venv/.package ## draw cases against every engine (MINUTES=10, ARGS="--seed 5000 --only Ridge")
@@ -174,7 +175,7 @@ test-floor: .venv-floor/.package ## what depends on versions, with the oldest su
 .PHONY: test-partners
 test-partners: .venv-partners/.package ## what people bring beside: optuna, scikit-optimize, boosters, scikit-survival, imbalanced-learn, skore, skrub, MAPIE
 	@$(PARTNERS)/python -c 'import optuna_integration, mapie, skore, skrub, skopt, imblearn, xgboost, lightgbm, catboost, sksurv'
-	$(QUIET_BLAS) $(PARTNERS)/python -m pytest tests/partners --doctest-glob='*.md' $(addprefix docs/,survival.md skrub.md conformal.md) $(ARGS)
+	$(QUIET_BLAS) $(PARTNERS)/python -m pytest tests/partners --doctest-glob='*.md' $(PAGES_ON_PACKAGES) $(ARGS)
 
 # -S keeps the editable install of .venv out of the way, so that the instrumented build is imported.
 # Python itself leaks by design: only what the kernels do to memory is judged.
