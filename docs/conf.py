@@ -62,7 +62,7 @@ autosummary_context = {  # where a name is used, said on its page
         "learning_curve": ["learning-curves", "auto_examples/plot_learning_curve"],
         "plan_sample": ["plan"],
         "plan_comparison": ["plan"],
-        "audit_table": ["any-search"],
+        "audit_table": ["any-search", "auto_examples/plot_optuna"],
         "Ladder": ["ladder"],
         "risk_over_time": ["time", "auto_examples/plot_time"],
         "bayesian_error": ["methods-bayesian"],
