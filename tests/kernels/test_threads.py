@@ -1,4 +1,4 @@
-"""Compiled functions release the interpreter's lock, and share nothing between threads."""
+"""Compiled functions release the GIL, and share nothing between threads."""
 
 import sys
 import sysconfig
@@ -39,7 +39,7 @@ def test_searches_in_threads_give_the_risks_of_searches_in_turn():
     assert found == [risk(number) for number in range(len(SEARCHES))] * 8
 
 
-def test_native_module_leaves_the_interpreter_without_its_lock():
-    """A Python that was built without the lock turns it on for modules that do not renounce it."""
-    has_lock = getattr(sys, "_is_gil_enabled", lambda: True)()
-    assert has_lock == (not sysconfig.get_config_var("Py_GIL_DISABLED"))
+def test_native_module_leaves_the_gil_disabled():
+    """A free-threaded Python enables the GIL if it imports a module that needs it."""
+    has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+    assert has_gil == (not sysconfig.get_config_var("Py_GIL_DISABLED"))
