@@ -8,6 +8,7 @@ import pytest
 from tests.report.browsing import findings
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
+GALLERY = sorted(DOCS.parent.glob("examples/plot_*.py"))
 OWN = sorted(path.with_suffix(".html").name for path in DOCS.glob("*.md"))
 LAST = ("decisions/", "documents", "versions", "architecture", "contributing", "maintenance")
 OTHERS = [
@@ -16,7 +17,7 @@ OTHERS = [
     "api/methods.html",
     "api/generated/truerisk.HonestSearchCV.html",
     "auto_examples/index.html",
-    "auto_examples/plot_honest_search.html",
+    *(f"auto_examples/{path.stem}.html" for path in GALLERY),
     "decisions/0028-pairs.html",
     "search.html?q=bootstrap",
 ]
