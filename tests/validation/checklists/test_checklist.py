@@ -26,6 +26,12 @@ from truerisk.validation.checklists.study_facts import ReportedMeasure
 
 LINE = (*FACTS.results.measures, ReportedMeasure("slope", "calibration", "sandwich"))
 GIVEN = {"tested_on": "others", "steps": ("predictions as given",)}
+IN_TIME = {"n_lost": 7, "n_events_ever": 9, "horizon": 5.0}
+LEVELS = {
+    "subgroups": ("sex",),
+    "by_level": {"auc": True},
+    "level_calibrations_have_intervals": True,
+}
 PARTS = {"development": 5, "evaluation": 7}
 NOBODY = ("3a", "6b", "8a", "17", "18a", "19", "25", "1.1", "2.3", "3.3", "4.2")
 
@@ -112,6 +118,28 @@ def test_checklist_leaves_open_what_no_program_knows():
         ("12g", {"fitted_parts": ("frozen",)}, "", "(10-fold); frozen was fitted before. Computed"),
         ("12g", {"tested_on": "others"}, "The finished model (StandardScaler →", "the 200 rows."),
         ("12g", GIVEN, "The predictions were given. State how they were computed.", ""),
+        # item 15 tells what a finished model gave: a program that fitted it knows curves, not a file
+        ("15", {"tested_on": "others"}, "The model answers with a probability of every class.", ""),
+        ("15", GIVEN, "For each row a probability of every class was given.", ""),
+        ("15", {**GIVEN, "response": "label"}, "For each row a class was given.", ""),
+        ("15", {**GIVEN, "response": "value"}, "For each row a number was given.", ""),
+        ("15", {**GIVEN, **IN_TIME}, "For each row the risk of the event by 5 was given.", ""),
+        ("15", {**GIVEN, "n_events_ever": 9}, "For each row a linear predictor was given.", ""),
+        ("15", {**IN_TIME, "tested_on": "others"}, "The model answers with a curve of surv", ""),
+        # scores of subgroups and their calibration have intervals of different kinds
+        (
+            "14",
+            LEVELS,
+            "",
+            "by sex, with simultaneous intervals of scores and pointwise intervals of ",
+        ),
+        (
+            "14",
+            {**LEVELS, "by_level": {"auc": True, "f1": False}},
+            "",
+            "intervals of AUC and point",
+        ),
+        ("14", {**LEVELS, "by_level": {}}, "", "by sex, with pointwise intervals of calibration."),
     ],
 )
 def test_checklist_answers_from_the_facts(number, facts, starts, holds):

@@ -119,7 +119,7 @@ def test_methods_text_claims_only_intervals_that_are_there(given):
     """Of dependent rows no slope, curve, net benefit or subgroup has one, and no sentence does."""
     items, text, found = said_of(subgroups=THIRDS, **given)
     assert found.calibration["slope"].interval is None
-    for claim in ("sandwich", "hold simultaneously", "empirical Bayes"):
+    for claim in ("sandwich", "simultaneous", "pointwise", "empirical Bayes"):
         assert claim not in text
     assert re.search(r"misclassification rate 0\.\d+ \(0\.\d+ to 0\.\d+\)", text)
     assert re.search(r"Brier score 0\.\d+ \(0\.\d+ to 0\.\d+\)", text)
@@ -148,9 +148,11 @@ def test_methods_text_of_independent_rows_has_every_interval():
     without = set(re.findall(r"; ([^;]*?) \S+ \(no interval", text))
     assert without == {"ratio of observed to expected events (O/E)", "scaled Brier score"}
     assert "and a jackknife over folds (Efron and Stein, Ann Stat 9:586, 1981)" in text
-    assert "intervals that hold simultaneously and empirical Bayes estimates." in text
+    assert "third, with simultaneous intervals of scores, and with empirical Bayes estim" in text
     halves = {"half": np.arange(120) % 2}
-    assert "hold simultaneously. " in said_of(subgroups=halves)[1]
+    assert "half, with simultaneous intervals of scores. " in said_of(subgroups=halves)[1]
+    finished = said_of(LogisticRegression().fit(NUMBERS, CAME), prefit=True, subgroups=halves)[1]
+    assert "simultaneous intervals of scores and pointwise intervals of calibration. " in finished
     assert "empirical Bayes estimates by third." in said_of(subgroups={**THIRDS, **halves})[1]
 
 

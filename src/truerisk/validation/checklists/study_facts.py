@@ -190,9 +190,10 @@ class StudyTesting:
 class StudyResults:
     """Performance measures of all rows and of subgroups, and the sample sizes they require.
 
-    `by_level` says for each loss of subgroups whether a level has an interval, and `shrunken` are
-    the columns whose losses are shrunken to their mean. `updating` describes the gain from an
-    update of a finished model. `n_needed` is the number of rows that the criteria of Riley et al.
+    `by_level` says for each loss of subgroups whether a level has an interval, and
+    `level_calibrations_have_intervals` that the calibration of a level has one. `shrunken` are the
+    columns whose losses are shrunken to their mean. `updating` describes the gain from an update of
+    a finished model. `n_needed` is the number of rows that the criteria of Riley et al.
     require for a regression with one parameter per feature and the honest R²; it is None if y has
     no event class, or if R² is not above 0. `n_to_validate` is the number of rows required for
     narrow intervals of the honest AUC and of calibration.
@@ -202,6 +203,7 @@ class StudyResults:
     confidence_level: float = 0.95
     subgroups: tuple[str, ...] = ()
     by_level: Mapping[str, bool] = field(default_factory=dict)
+    level_calibrations_have_intervals: bool = False
     shrunken: tuple[str, ...] = ()
     too_small: tuple[str, ...] = ()
     stability: PredictionStability | None = None
@@ -483,6 +485,11 @@ def _collect_results(
             loss: any(level.interval is not None for level in loss_levels)
             for loss, loss_levels in levels_by_loss.items()
         },
+        level_calibrations_have_intervals=any(
+            measured.interval is not None
+            for calibration in (() if subgroups is None else subgroups.calibration)
+            for measured in calibration.measures.values()
+        ),
         shrunken=tuple(dict.fromkeys(shrunken_columns)),
         too_small=() if subgroups is None else subgroups.too_small,
         stability=None if stability is None else stability.predictions,
