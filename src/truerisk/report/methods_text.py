@@ -13,13 +13,19 @@ from truerisk.report.ladder import value_or_none
 from truerisk.results.interval import Interval, ResultWithInterval
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import format_setting
-from truerisk.validation.checklists.paper_words import interval_words, score_words, split_words
+from truerisk.validation.checklists.paper_words import (
+    interval_words,
+    read_toml,
+    score_words,
+    split_words,
+)
 from truerisk.validation.checklists.study_words import describe_cautions
 from truerisk.validation.measures import Measured
 
 REFERENCES = {
-    "nested": "Varma S, Simon R (2006). Bias in error estimation when using cross-validation for "
-    "model selection. BMC Bioinformatics 7:91.",
+    "nested": read_toml("paper_words")["publications"][
+        "Varma and Simon, BMC Bioinformatics 7:91, 2006"
+    ],
     "cv": "Stone M (1974). Cross-validatory choice and assessment of statistical predictions. "
     "Journal of the Royal Statistical Society B 36:111–147.",
     "1-se": "Breiman L, Friedman J, Olshen R, Stone C (1984). Classification and regression trees. "

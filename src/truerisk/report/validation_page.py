@@ -8,6 +8,7 @@ from truerisk.core.formats import escape_and_truncate, format_number, format_per
 from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page
 from truerisk.report.methods_text import ReproductionInfo, format_arguments
 from truerisk.report.validation_parts import build_page_parts, describe_rows
+from truerisk.validation.checklists.paper_words import cited_references
 from truerisk.validation.validation import Validation
 
 
@@ -70,11 +71,6 @@ def _headline(document: Validation) -> Iterator[Headline]:
         yield Headline(f"Honest {risk.scale.noun}", format_number(risk.value, 3), subtitle)
 
 
-HARRELL_REFERENCE = "Harrell FE (2015). Regression Modeling Strategies. 2nd edition, Springer."
-COX_REFERENCE = (
-    "Cox DR (1958). Two further applications of a model for binary regression. Biometrika "
-    "45:562–565."
-)
 VAN_CALSTER_REFERENCE = (
     "Van Calster B, Nieboer D, Vergouwe Y, De Cock B, Pencina MJ, Steyerberg EW (2016). A "
     "calibration hierarchy for risk models was defined: from utopia to empirical data. Journal of "
@@ -84,10 +80,6 @@ AUSTIN_REFERENCE = (
     "Austin PC, Steyerberg EW (2019). The Integrated Calibration Index (ICI) and related metrics "
     "for quantifying the calibration of logistic regression models. Statistics in Medicine "
     "38:4051–4065."
-)
-VICKERS_REFERENCE = (
-    "Vickers AJ, Elkin EB (2006). Decision curve analysis: a novel method for evaluating "
-    "prediction models. Medical Decision Making 26:565–574."
 )
 STEYERBERG_REFERENCE = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer."
 
@@ -172,19 +164,13 @@ CALIBRATION_MEANINGS = {
 
 
 def validation_references(validation: Validation) -> list[str]:
-    """Return the references of the measures in a validation."""
-    cited_references = [STEYERBERG_REFERENCE]
-    cited_references += (
-        [COX_REFERENCE, VAN_CALSTER_REFERENCE, AUSTIN_REFERENCE]
-        if validation.calibration is not None
-        else []
-    )
-    cited_references += [VICKERS_REFERENCE] if validation.net_benefit is not None else []
-    return (
-        [*cited_references, HARRELL_REFERENCE]
-        if validation.n_samples or validation.calibration
-        else cited_references
-    )
+    """Return the references that the paragraph cites, and those of measures that it does not."""
+    checklist = validation.checklist
+    references = [] if checklist is None else cited_references(checklist.methods_text)
+    references.append(STEYERBERG_REFERENCE)
+    if validation.calibration is not None:
+        references += [VAN_CALSTER_REFERENCE, AUSTIN_REFERENCE]
+    return references
 
 
 def validation_reproduction(validation: Validation) -> ReproductionInfo:

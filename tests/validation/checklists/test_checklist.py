@@ -118,7 +118,7 @@ def test_checklist_leaves_open_what_no_program_knows():
         ("12g", {"fitted_parts": ("frozen",)}, "", "(10-fold); frozen was fitted before. Computed"),
         ("12g", {"tested_on": "others"}, "The finished model (StandardScaler →", "the 200 rows."),
         ("12g", GIVEN, "The predictions were given. State how they were computed.", ""),
-        # item 15 tells what a finished model gave: a program that fitted it knows curves, not a file
+        # item 15 tells what a finished model answers with, or what was given in its place
         ("15", {"tested_on": "others"}, "The model answers with a probability of every class.", ""),
         ("15", GIVEN, "For each row a probability of every class was given.", ""),
         ("15", {**GIVEN, "response": "label"}, "For each row a class was given.", ""),

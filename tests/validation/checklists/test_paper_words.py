@@ -1,6 +1,7 @@
 """Names become the words of a clinical journal; what has no entry stays as it is."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,9 @@ from sklearn.utils import all_estimators
 import truerisk as tr
 from truerisk.intervals import as_form
 from truerisk.models.stated.model_parts import describe_penalty
+from truerisk.validation.checklists import paper_words
 from truerisk.validation.checklists.paper_words import (
+    cited_references,
     interval_words,
     model_words,
     read_toml,
@@ -36,6 +39,23 @@ def test_interval_words_name_a_publication_and_no_internal_word(interval):
     assert re.search(f"{publication} for AUC and Brier score$", said)
     assert not re.search(r"-cv|ncv|hac\b|bbc|sandwich-", said)
     assert "cluster" in interval_words({f"{interval}-grouped": ["AUC"]})
+    assert cited_references(said)
+
+
+@pytest.mark.parametrize("file", ["study_words", "paper_words"])
+def test_cited_references_know_every_citation_of_the_sentences(file):
+    """A citation without a reference would be missing below the paragraph that cites it."""
+    text = (Path(paper_words.__file__).parent / f"{file}.toml").read_text("utf-8")
+    cited = re.findall(r"\(([^\W\d][^()]*, \d{4})\)", text)
+    of_forms = "".join(
+        read_toml("paper_words")["intervals"][name] for name in tr.intervals.registry
+    )
+    assert len(cited) > 6
+    for citation in cited:
+        if citation not in of_forms:
+            (reference,) = cited_references(f"As said ({citation}).")
+            assert reference.split()[0] == re.split("[ ,]", citation)[0]
+            assert f"({citation[-4:]}). " in reference
 
 
 @pytest.mark.parametrize(

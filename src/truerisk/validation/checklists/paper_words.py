@@ -86,6 +86,24 @@ def interval_words(measures_by_interval: Mapping[str, Sequence[str]]) -> str:
     )
 
 
+def cited_references(text: str) -> list[str]:
+    """Return the references of the publications that a paragraph cites, in the order of citation.
+
+    >>> cited_references("Weights (Graf et al., Stat Med 18:2529, 1999).")[0][:40]
+    'Graf E, Schmoor C, Sauerbrei W, Schumach'
+    """
+    references = dict(_words_of_kind("publications"))
+    for name in names():
+        words = _words_of_kind("intervals").get(name, f"{UNKNOWN_INTERVAL_WORDS}{name} ")
+        if words in text:  # The class of an interval that is not used is not imported.
+            references[words] = as_form(name).reference
+    cited = sorted((words for words in references if words in text), key=text.find)
+    return list(dict.fromkeys(references[words] for words in cited if references[words]))
+
+
+UNKNOWN_INTERVAL_WORDS = "by the formula "
+
+
 def _describe_interval_method(interval: str) -> str:
     name = interval.removesuffix("-grouped")
     grouping = ", with each cluster as one unit" if name != interval else ""
@@ -93,4 +111,4 @@ def _describe_interval_method(interval: str) -> str:
     if known_words is not None:
         return f"{known_words}{grouping}"
     reference = as_form(name).reference if name in names() else ""
-    return f"by the formula {name}{f' ({reference})' if reference else ''}{grouping}"
+    return f"{UNKNOWN_INTERVAL_WORDS}{name}{f' ({reference})' if reference else ''}{grouping}"
