@@ -91,6 +91,19 @@ def test_group_leak_warning_counts_rows_and_names_the_remedy(splitter):
         warn_of_leaks(data, chosen, plan)
 
 
+def test_results_repeat_the_warning_of_split_groups_in_their_notes():
+    y, grid = np.arange(N) % 2, {"var_smoothing": [1e-9, 1]}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")  # scikit-learn's own
+        with pytest.warns(GroupLeakWarning):
+            search = tr.HonestSearchCV(GaussianNB(), grid, cv=5, checks=False).fit(
+                DISTINCT, y, groups=np.arange(N) % 7
+            )
+    for risk in (search.risk_, search.selected_risk_):
+        assert sum("ignores them" in note for note in risk.notes) == 1
+        assert "ignores them" in risk.to_html()
+
+
 @pytest.mark.parametrize(
     "method", ["5-fold", Nested("5-fold", "4-fold"), LeaveOneGroupOut(), "three-way"], ids=str
 )

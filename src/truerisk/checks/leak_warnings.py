@@ -10,6 +10,7 @@ from truerisk.core.errors import (
     DuplicateRowsWarning,
     FittedPartWarning,
     GroupLeakWarning,
+    LeakWarning,
     SpaceLeakWarning,
     TimeLeakWarning,
     warn,
@@ -20,48 +21,50 @@ from truerisk.plan.leaks import Leak, find_leaks, find_overlapping_rows
 from truerisk.plan.plan import Plan
 
 
-def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
-    """Warn about test rows whose model was trained on them, a copy, their group or a later row."""
+def warn_of_leaks(data: Data, method: Method, plan: Plan) -> list[str]:
+    """Warn about test rows whose model was trained on them, a copy, their group or a later row.
+
+    Return the warnings that a result has to repeat. Copies have a finding of their own.
+    """
     leak_kinds: list[Leak] = ["groups", "copies"]
     if method.splits and not method.respects_time:
         leak_kinds.append("late")
     if method.splits and not method.respects_space:
         leak_kinds.append("near")
     leaking_rows_by_kind = find_leaks(data, plan, *leak_kinds)
+    texts: dict[str, type[LeakWarning]] = {}
     if len(leaking_rows := leaking_rows_by_kind["groups"]):
-        warn(
+        texts[
             f"groups are given but method '{method.name}' ignores them: {len(leaking_rows)} rows "
             f"(first: row {leaking_rows[0]}) are tested by models that saw their group. "
-            "The estimate is too good; use a word such as '10-fold' or a Group splitter.",
-            GroupLeakWarning,
-        )
+            "The estimate is too good; use a word such as '10-fold' or a Group splitter."
+        ] = GroupLeakWarning
     if len(late_rows := leaking_rows_by_kind["late"]):
-        warn(
+        texts[
             f"time is given but method '{method.name}' ignores it: "
             f"{len(late_rows)} rows (first: row {late_rows[0]}) are tested by models that saw "
             "rows of the same or of a later time. The "
             "estimate is too good where rows depend on those before them; use a word such as "
-            "'forward-5', or 'purged-5' where later rows are meant to be seen.",
-            TimeLeakWarning,
-        )
+            "'forward-5', or 'purged-5' where later rows are meant to be seen."
+        ] = TimeLeakWarning
     if 2 * len(near_rows := leaking_rows_by_kind["near"]) > (
         n_tested := len(leaking_rows_by_kind["apart"])
     ):
-        warn(
+        texts[
             f"block is given but method '{method.name}' ignores it: {len(near_rows)} of {n_tested} "
             f"rows (first: row {near_rows[0]}) are tested by models that saw the row next to them. "
             "The estimate is too good for places away from the training rows; use a word such "
-            "as 'blocks-5' or 'buffered'.",
-            SpaceLeakWarning,
-        )
+            "as 'blocks-5' or 'buffered'."
+        ] = SpaceLeakWarning
     if method.has_given_splits and len(trained_rows := find_overlapping_rows(plan)):
-        warn(
+        texts[
             f"{len(trained_rows)} rows (first: row {trained_rows[0]}) are "
             f"tested by models that were trained on "
             f"them, as '{method.name}' has it: the estimate is too good. Give test rows that are "
-            "no training rows.",
-            DuplicateRowsWarning,
-        )
+            "no training rows."
+        ] = DuplicateRowsWarning
+    for text, category in texts.items():
+        warn(text, category)
     if len(leaking_rows := leaking_rows_by_kind["copies"]):
         warn(
             f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) "
@@ -70,6 +73,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> None:
             "Remove the copies, or give groups=.",
             DuplicateRowsWarning,
         )
+    return list(texts)
 
 
 def warn_of_fitted_parts(family: Family, method: Method) -> None:

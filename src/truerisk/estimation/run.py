@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from functools import reduce
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -102,7 +103,7 @@ def compute_risks(
     if new_rows and method.has_given_splits:
         refuse_overlapping_rows(method.name, plan)
     problem = choose_intervals(requested_problem, method, plan)
-    warn_of_leaks(data, method, plan)
+    leak_texts = warn_of_leaks(data, method, plan)
     warn_of_fitted_parts(problem.family, method)
     if data.time is not None:
         _warn_of_inner_splits(problem)
@@ -126,7 +127,7 @@ def compute_risks(
             f"'{computation.method.name}' was used in place of the requested method: {error.reason}"
         )
         return with_note(computation, replacement_note)
-    return Computation(
+    computation = Computation(
         **_evaluation_fields(evaluation),
         problem=problem,
         method=method,
@@ -135,6 +136,7 @@ def compute_risks(
         seconds=time.perf_counter() - start_time,
         n_new_fits=evaluation.n_fits - asking.n_known,
     )
+    return reduce(with_note, leak_texts, computation)
 
 
 def _warn_of_inner_splits(problem: EstimationProblem) -> None:
