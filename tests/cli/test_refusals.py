@@ -184,7 +184,7 @@ REFUSED = {
         (f"search.py:nothing r.csv {AUDIT}", 1, "is no search"),
         (f"search.py:grouped r.csv {AUDIT}", 1, "groups"),
         (f"search.py:maki r.csv {AUDIT}", 2, "did you mean 'make'"),
-        (f"search.py:SEARCH r.csv {AUDIT}", 2, "has no function 'SEARCH'"),
+        (f"search.py:SEARCH r.csv {AUDIT}", 2, "has no search or function 'SEARCH'"),
         (f"search.py r.csv {AUDIT}", 2, "file.py:name"),
         (f"none.py:make r.csv {AUDIT}", 2, "there is no file"),
         (f"no_such_module:make r.csv {AUDIT}", 1, "no_such_module failed: ModuleNotFoundError"),

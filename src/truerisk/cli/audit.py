@@ -26,7 +26,7 @@ from truerisk.core.registry import check_present
 
 
 @click.command()
-@click.argument("search", metavar="SEARCH.py:FUNCTION")
+@click.argument("search", metavar="SEARCH.py:NAME")
 @source_options
 @outcome_options
 @time_and_block_options
@@ -60,10 +60,11 @@ from truerisk.core.registry import check_present
 @reading_options
 @pass_options_as_namespace
 def audit(args: Any) -> int:
-    """Audit the search that FUNCTION() or FUNCTION(X, y) makes, on FILE.
+    """Audit a search on FILE: NAME in SEARCH.py, or what the function NAME returns.
 
-    A search that is not fitted is fitted first. Exit code 4: its score lies outside the honest
-    interval, above or below, or a bound is missed.
+    The function is called without arguments, or with X and y if it takes two. A search that is not
+    fitted is fitted first. Exit code 4: its score lies outside the honest interval, above or below,
+    or a bound is missed.
 
     \b
     truerisk audit search.py:make data.csv --target y --allow-import

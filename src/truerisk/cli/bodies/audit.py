@@ -75,12 +75,13 @@ def run(args: Any) -> int:
 def load_search_factory(function_location: str, *, is_allowed: bool) -> Any:
     """Import and return the function that `file.py:name` or `package.module:name` refers to.
 
-    The import runs the code of that file or module, so it is refused unless `is_allowed`.
+    If the name is that of a search, the function returns this search. The import runs the code of
+    that file or module, so it is refused unless `is_allowed`.
     """
     file_or_module, separator, function_name = function_location.rpartition(":")
     if not separator or not file_or_module or not function_name.isidentifier():
         raise click.UsageError(
-            f"{function_location!r} names no function: write file.py:name or module:name."
+            f"{function_location!r} names no search: write file.py:name or module:name."
         )
     if not is_allowed:
         raise click.UsageError(
@@ -90,15 +91,18 @@ def load_search_factory(function_location: str, *, is_allowed: bool) -> Any:
         module = _import_file(Path(file_or_module))
     else:
         module = run_user_code(lambda: import_module(file_or_module), file_or_module)
-    if not callable(getattr(module, function_name, None)):
+    search_or_function = getattr(module, function_name, None)
+    if hasattr(search_or_function, "fit") and not isinstance(search_or_function, type):
+        return lambda: search_or_function
+    if not callable(search_or_function):
         known_functions = [
             known_function for known_function, value in vars(module).items() if callable(value)
         ]
         raise UnknownName(
-            f"{file_or_module} has no function "
+            f"{file_or_module} has no search or function "
             f"{function_name!r}{suggestion_for(function_name, known_functions) or '.'}"
         )
-    return getattr(module, function_name)
+    return search_or_function
 
 
 def _import_file(path: Path) -> Any:
