@@ -583,23 +583,22 @@ def _groups_finding(
             "those of the next numbers" if group_agreement.has_order else "rows of other values"
         )
         evidence_text = (
-            f"{column_name} has {group_agreement.n_values} values of "
-            f"{group_agreement.mean_rows_per_value:.1f} rows each, whose y agree by "
+            f"{column_name} has {group_agreement.n_values} values, each in "
+            f"{group_agreement.mean_rows_per_value:.3g} rows on average, whose y agree by "
             f"{group_agreement.agreement_inside:.2f}, and with {neighbour_text} by "
             f"{group_agreement.agreement_outside:.2f} (0 is chance, 1 is equal)."
         )
     else:
         column_name, n_values, n_cells = name_matches[0]
         evidence_text = (
-            f"{column_name} is named like one, and has {n_values} values of "
-            f"{n_cells / n_values:.1f} "
-            "rows each."
+            f"{column_name} is named like one, and has {n_values} values, each in "
+            f"{n_cells / n_values:.3g} rows on average."
         )
     return Finding(
         "group-numbers",
         f"{names_text} {verb_text} of a group of rows. {evidence_text}",
-        "If new rows come from other groups, drop the column and give it as groups (--groups at "
-        "the command line), so that splits keep a group together, as GroupKFold does.",
+        "If new rows come from other groups, drop the column, give it as groups (--groups at the "
+        "command line), and take splits that keep a group together: '5-fold' or GroupKFold().",
     )
 
 
