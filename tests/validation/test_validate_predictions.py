@@ -210,3 +210,22 @@ def test_validate_predictions_of_hostile_rows_is_finite_or_gives_a_reason(seed, 
             assert one.honest is None or np.isfinite(one.honest), word
             assert one.interval is None or one.interval.low <= one.honest <= one.interval.high, word
     assert str(tr.Validation.from_json(found.to_json())) == str(found)
+
+
+@pytest.mark.parametrize(
+    ("y", "predictions", "options", "said"),
+    [
+        (EVENTS, 0.6 - EVENTS / 2, {}, "^AUC is 0.0000, .* predictions of the opposite"),
+        (PAIRS, PAIRS[:, 1] / 50, {"horizon": 9}, "^AUC is .* predictions of the opposite"),
+        (PAIRS, PAIRS[:, 1], {}, "^Harrell's C is .* predictions of the opposite"),
+        (PAIRS, -PAIRS[:, 1] / 50 + 1, {}, "between 0 and 1, but without a horizon"),
+        (PAIRS, -PAIRS[:, 1] / 50 + 1, {"horizon": 9}, None),
+        (PAIRS, -PAIRS[:, 1], {}, None),
+        (EVENTS, EVENTS / 2 + 0.1, {}, None),
+    ],
+)
+def test_predictions_that_look_like_other_numbers_bring_a_note(y, predictions, options, said):
+    notes = tr.validate_predictions(y, predictions, **options).notes
+    found = [note for note in notes if "opposite" in note or "without a horizon" in note]
+    assert len(found) == (said is not None), notes
+    assert all(re.search(said, note) for note in found)

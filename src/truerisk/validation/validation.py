@@ -291,6 +291,14 @@ UNO_NOTE = (
     "Uno's C compares the pairs whose first event is before {:.12g}, the last time of these rows; "
     "scoring='uno-5' compares those before the time 5."
 )
+RISKS_WITHOUT_HORIZON_NOTE = (
+    "all predictions lie between 0 and 1, but without a horizon they are linear predictors: if "
+    "they are risks by a time, give this time as the horizon."
+)
+OPPOSITE_NOTE = (
+    "{} is {:.4f}, below the 0.5 of random numbers: are these predictions of the opposite of the "
+    "event? They have to be larger for rows that are more likely to have the event."
+)
 NO_RISKS_REASON = "linear predictors tell no probabilities: give risks with their horizon."
 FOLLOW_UP_CLASSES = ("no event", "event")  # Classes of a survival outcome without a horizon.
 NO_OTHER_MODELS_REASON = (
@@ -335,6 +343,10 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
         )
         if "uno" in parts_by_name.get("discrimination", ()):
             notes = [*notes, UNO_NOTE.format(run.problem.data.y[:, 1].max())]
+        if event is None and held_out.answers.min() >= 0 and held_out.answers.max() <= 1:
+            notes = [*notes, RISKS_WITHOUT_HORIZON_NOTE]
+    if run.has_finished_model and "discrimination" in parts_by_name:
+        notes = [*notes, *notes_on_direction(parts_by_name["discrimination"])]
     subgroups = (
         None
         if validation_options.columns is None
@@ -377,6 +389,16 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
         ),
         **parts_by_name,
     )
+
+
+def notes_on_direction(discrimination: Discrimination) -> list[str]:
+    """Return a note if the predictions rank rows with the event below those without it."""
+    measures = (discrimination.measures.get(name) for name in ("auc", "concordance"))
+    return [
+        OPPOSITE_NOTE.format(measure.title, measure.honest)
+        for measure in measures
+        if measure is not None and measure.interval is not None and measure.interval.high < 0.5
+    ][:1]
 
 
 def add_follow_up_measures(
