@@ -359,6 +359,14 @@ def test_audit_of_a_table_comes_back_from_its_json(tmp_path):
     audit.require(roc_auc=0.5)
 
 
+def test_candidates_that_may_be_best_are_all_named():
+    audit = tr.audit_table(GUESSES, scoring="zero-one")
+    page = html.unescape(audit.to_html())
+    assert len(audit.best_set()) > 20
+    for text in (" ".join(str(audit).split()), page):
+        assert f"Not shown, but may be the best: {audit.best_set()[11]}, " in text
+
+
 def test_page_of_an_audit_of_a_table_has_the_call_that_repeats_it():
     options = {"trained": False, "replicates": 100, "confidence_level": 0.8, "axis": 1}
     losses = GUESSES.T
@@ -394,6 +402,13 @@ REFUSED = {
         BadData,
         "id looks like a number of the row",
     ),
+    "numbers of groups": (
+        pd.DataFrame(GUESSES.T).assign(text=np.arange(120) // 3),
+        {"scoring": "accuracy"},
+        BadData,
+        "text holds 2, and a loss for scoring='accuracy' is between 0 and 1.* groups=",
+    ),
+    "scores": (GUESSES - 0.5, {"scoring": "log"}, BadData, "0 holds -0.5, .* is at least 0"),
     "denied adaptivity": (GUESSES, {"adaptive": False}, BadArgument, "adaptive=False: write True"),
     "trained": (GUESSES, {"trained": "no"}, BadArgument, "trained='no'"),
     "square": (GUESSES[:, :40], {}, BadArgument, "axis=0 if the candidates are its rows"),

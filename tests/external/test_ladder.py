@@ -412,7 +412,7 @@ HOLDOUTS = {
     "one row": ([1], {}, BadData, r"y has shape \(1,\)"),
     "table": (np.zeros((3, 2)), {}, BadData, r"y has shape \(3, 2\)"),
     "missing": ([0.5, np.nan, 1], {}, BadData, "missing values"),
-    "one class": ([1] * 9, {}, BadData, "only one class"),
+    "one class": ([1] * 9, {}, BadData, "only one class.* graded already, give y"),
     "scorer": (Y, {"scoring": "jaccard"}, Refusal, "scorer of fitted models"),
     "no noise": (Y, {"scoring": share_of_errors}, Refusal, "influence of a single row"),
     "unknown score": (Y, {"scoring": "acuracy"}, UnknownName, "acuracy"),

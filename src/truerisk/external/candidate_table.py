@@ -43,6 +43,7 @@ PROBABILITY = "probability_"
 LONG_COLUMNS = {OUTCOME, LOSS, PREDICTION, "fold", "repeat", "group", "order"}
 """Names of columns of long tables. No candidate of a wide table can have one of these names."""
 MAX_CELLS, MAX_BYTES = 50_000_000, 512 * 2**20
+ROUNDING = 1e-9  # by which a loss may lie beyond its bounds
 ROW_NAMES = {"", ROW, "index", "Unnamed: 0", "__index_level_0__", "...1", "column 1"}
 """Names that programs give to a column of row names; our readers name it "column 1"."""
 
@@ -105,7 +106,8 @@ def read_candidate_table(
     if isinstance(order, str):
         raise BadArgument(
             f"{mention('order', order)}: the columns of this table are candidates, so order is "
-            "a number for each of them, or True."
+            "a number for each of them, or True. At the command line, give a line for each "
+            "candidate and row, with a column for order."
         )
     reserved = [name for name in columns if name in LONG_COLUMNS]
     if reserved:
@@ -219,6 +221,7 @@ def _table_of_losses(
 ) -> CandidateTable:
     """Return a table of row losses, without the candidates that have no loss at all."""
     name, scale, n_rows = LOSS, Scale(), losses.shape[1]
+    low, high = -np.inf, np.inf
     if scoring is not None:
         loss = loss_without_outcomes(scoring)
         if not isinstance(loss, RowLoss):
@@ -228,6 +231,8 @@ def _table_of_losses(
                 f"columns {CANDIDATE!r}, {ROW!r}, {OUTCOME!r} and {PREDICTION!r}."
             )
         name, scale = loss.name, loss.scale
+        low = -np.inf if loss.lower is None else loss.lower
+        high = np.inf if loss.upper is None else loss.upper
     n_known = np.isfinite(losses).sum(axis=1)
     _refuse_gaps(names, np.where(n_known > 0, n_known, n_rows), n_rows)
     kept = np.flatnonzero(n_known).tolist()
@@ -245,6 +250,7 @@ def _table_of_losses(
             "like losses: whole numbers that increase from row to row, or that count the rows. "
             f"Leave it out, or name it by {mention('groups')} if it numbers groups."
         )
+    _refuse_other_numbers([names[c] for c in kept], losses, (low, high), name)
     return CandidateTable(
         names=tuple(names[c] for c in kept),
         losses=losses,
@@ -255,6 +261,27 @@ def _table_of_losses(
         one_row=1.0 / n_rows if np.isin(losses, (0, 1)).all() else 0.0,
         notes=tuple(notes),
     )
+
+
+def _refuse_other_numbers(
+    names: Sequence[str],
+    losses: np.ndarray,
+    limits: tuple[float, float],
+    scoring: str,
+) -> None:
+    """Raise BadData for numbers below the smallest or above the largest value of the loss."""
+    low, high = limits
+    is_outside = (losses < low - ROUNDING) | (losses > high + ROUNDING)
+    if is_outside.any():
+        candidate, row = np.argwhere(is_outside)[0]
+        bounds = f"at least {low:.15g}"
+        if high < np.inf:
+            bounds = f"between {low:.15g} and {high:.15g}"
+        raise BadData(
+            f"{named([names[candidate]])} holds {losses[candidate, row]:.15g}, and a loss for "
+            f"{mention('scoring', scoring)} is {bounds}. Name a column of groups by "
+            f"{mention('groups')}, and leave out columns that are no candidates."
+        )
 
 
 def _looks_like_ids(values: np.ndarray) -> bool:

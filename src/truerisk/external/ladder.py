@@ -188,7 +188,16 @@ class Ladder:
         outcomes = np.asarray(y)
         if outcomes.ndim != 1 or len(outcomes) < 2:
             raise BadData(f"y has shape {outcomes.shape}: a holdout is a column of outcomes.")
-        self._data: Data = outcome_data(outcomes, scoring, has_probabilities=False, groups=groups)
+        try:
+            data = outcome_data(outcomes, scoring, has_probabilities=False, groups=groups)
+        except BadData as error:
+            if (outcomes != outcomes[0]).any():
+                raise
+            raise BadData(
+                f"{error} If the answers of each submission are graded already, give y=[0] * n and "
+                "scoring='absolute', and submit their errors: 0 for right and 1 for wrong."
+            ) from None
+        self._data: Data = data
         self._loss = requested_loss(scoring, self._data, positive)
         if not self._loss.tells_influences:
             raise Refusal(

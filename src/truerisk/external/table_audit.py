@@ -28,6 +28,7 @@ from truerisk.results.records import (
 LINE_WIDTH = 88
 # At most this many candidates are printed with their difference from the selected one.
 MOST_SHOWN = 10
+MOST_NAMED = 40  # of further candidates that may be the best
 
 FiniteNumber = Annotated[float, FINITE_RANGE]
 
@@ -299,6 +300,7 @@ class TableAudit(ResultWithBounds, Record):
         hidden = len(self.differences) - MOST_SHOWN
         if hidden > 0:
             differences[-1] += f"\n... and {hidden} more in `differences`"
+            differences.append(textwrap.fill(name_best_not_shown(self), LINE_WIDTH))
         findings = [
             textwrap.fill(f"- {finding}", LINE_WIDTH, subsequent_indent="  ")
             for finding in self.findings
@@ -351,3 +353,19 @@ def conclusion_of(audit: TableAudit) -> str:
         return f"{text}."
     others = f"{n_others} other{'s' if n_others > 1 else ''}" if n_others else "No other candidate"
     return f"{text}. {others} may be the best one."
+
+
+def name_best_not_shown(audit: TableAudit) -> str:
+    """Return a sentence with the candidates that may be the best, but are not in the printed table.
+
+    The sentence is empty if there are none.
+    """
+    names = [
+        formats.escape_and_truncate(d.candidate, 60)
+        for d in audit.differences[MOST_SHOWN:]
+        if d.may_be_best and d.low is not None
+    ]
+    if not names:
+        return ""
+    more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
+    return f"Not shown, but may be the best: {formats.join_words([*names[:MOST_NAMED], *more])}."

@@ -8,7 +8,7 @@ from truerisk.core.formats import (
     format_percent,
     signed_number,
 )
-from truerisk.external.table_audit import MOST_SHOWN, TableAudit
+from truerisk.external.table_audit import MOST_SHOWN, TableAudit, name_best_not_shown
 from truerisk.report.figure import Figure, FigureTable, drop_none
 from truerisk.report.gate import SECTIONS_WITH_GATE, make_gate
 from truerisk.report.layout import Headline, Page, Section, escape_sentences
@@ -50,10 +50,11 @@ def draw_differences(audit: TableAudit) -> Figure | None:
         drawing.point_with_interval(d.difference, interval, i + 0.5, text, size=4.6)
     best = "next best candidate" if len(shown) == 1 else f"{len(shown)} best candidates"
     caption = (
-        f"The {best} after {selected}. A candidate whose interval reaches "
-        f"the line may be as good. The intervals of all candidates hold together with "
-        f"{format_percent(audit.confidence_level)}."
-    )
+        f"The {best} after {selected}. The intervals of all candidates hold together with "
+        f"{format_percent(audit.confidence_level)}. A candidate may be outside the set of those "
+        f"that may be the best although its interval reaches the line, because the set comes from "
+        f"a one-sided test. {name_best_not_shown(audit)}"
+    ).strip()
     table = FigureTable.from_rows(("candidate", "difference", "interval"), cells)
     return Figure("differences", title, drawing, caption, table)
 
