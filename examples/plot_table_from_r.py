@@ -16,7 +16,7 @@ u = tr.audit_table("../docs/tidymodels.csv", scoring="roc_auc", positive="yes")
 # corrected value comes from bootstrap samples of the rows, in each of which the best setting is
 # chosen again.
 
-print(u.conclusion)
+print(u.conclusion.replace(". ", ".\n"))
 print(u.selected)
 print(u.honest)
 
