@@ -2,12 +2,19 @@
 
 import json
 import re
+import warnings
 from dataclasses import replace
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from tests.report.conftest import draw_any, told
 
+import truerisk as tr
 from truerisk.core.formats import format_number
+from truerisk.exceptions import FindingWarning
 from truerisk.report.audit_figures import draw_claim, draw_settings
 
 
@@ -34,6 +41,18 @@ def test_audit_page_has_claim_honest_risk_and_findings(audited, level, rungs):
     assert ("Roughly corrected" in page) == (level == "scores")
     figure = draw_claim(found)  # at level scores the honest risk is the correction
     assert len(figure.table.rows) == len(figure.keys) == rungs
+
+
+def test_pages_state_a_finding_on_the_rows_once():
+    X, y = tr.datasets.make_simple(60, random_state=0)
+    X = pd.DataFrame(X).rename(columns=str).assign(patient_id=np.arange(60) % 20)
+    search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1]}, cv=5).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FindingWarning)
+        results = tr.audit(search, X, y), tr.assess({"nb": search}, X, y, outer="5-fold")
+    for found in results:
+        (sentence,) = [one.sentence for one in found.findings if one.code == "group-numbers"]
+        assert told(found.to_html()).count(sentence) == 1
 
 
 def test_audit_page_has_the_verdict(content):

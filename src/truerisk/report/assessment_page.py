@@ -417,13 +417,19 @@ def _notes(document: Assessment) -> list[str]:
         (escape_and_truncate(name, 60), learner)
         for name, learner in document.ranked_learners.items()
     ]
+    finding_notes = {finding.note for finding in document.findings}
     notes = [
         f"{learner_name}: {escape_and_truncate(note, 400)}"
         for learner_name, learner in learners
         for note in learner.risk.notes
+        if note not in finding_notes
     ]
     if document.choice is not None:
-        notes += [escape_and_truncate(note, 400) for note in document.choice.notes]
+        notes += [
+            escape_and_truncate(note, 400)
+            for note in document.choice.notes
+            if note not in finding_notes
+        ]
     notes += [
         f"{learner_name}: {tuned_learner.claim_text}"
         for learner_name, tuned_learner in learners

@@ -47,8 +47,12 @@ def draw_audit_page(audit: Audit) -> Page:
         if audit.n_rows
         else []
     )
+    finding_notes = {finding.note for finding in audit.findings}
     notes = [
-        escape_and_truncate(note, 400) for _, risk in _named_risks(audit) for note in risk.notes
+        escape_and_truncate(note, 400)
+        for _, risk in _named_risks(audit)
+        for note in risk.notes
+        if note not in finding_notes
     ]
     values = {
         "eyebrow": "audit",
