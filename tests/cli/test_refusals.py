@@ -232,7 +232,11 @@ REFUSED = {
         ("--predictions amount", 3, "must be: 1.28571428571429 in row 4 is the first"),
         ("--predictions p --model lda", 2, "--model is not for --predictions"),
         ("--predictions p --cv 5", 2, "--cv is not for --predictions"),
-        ("--model lda --replicates 0 --min-score f1=.5", 2, "not measured here; measured are: auc"),
+        (
+            "--model lda --replicates 0 --min-score f1=.5",
+            2,
+            "r2, d. Scores that --scoring names are",
+        ),
     ],
     "validate": [
         (f"{CANCER} --subgroups site", 2, "--subgroups"),

@@ -202,7 +202,9 @@ def test_predictions_of_times_are_risks_or_linear_predictors(call, tmp_path):
     for part in ("discrimination", "calibration"):
         for word, one in found.content[part]["measures"].items():
             assert one["honest"] == pytest.approx(same.measure(word).honest, rel=1e-12), word
-    linear = call(*words, "lp", "--json").content
+    bounded = call(*words, "lp", "--min-score", "uno=.4", "--json")
+    assert bounded.code == 0  # A score that has a bound is measured.
+    linear = bounded.content
     assert linear["rows"]["n_events"] == table["event"].sum()
     assert (
         "risks by the time 365"

@@ -48,28 +48,29 @@ def run(args: Any) -> int:
     score_names = {"r2"} if source.task == "regression" else dict(SCORE_BY_MEASURE.values()).keys()
     X, scale_by_loss = source.X, {"risk": Scale()}
     prefit_options: dict[str, Any] = {}
+    scoring: Any = args.scoring
+    scores_with_bound = [name for name in args.min_score if name not in score_names]
+    # Only survival tasks add the scores with a bound to the requested scoring.
+    scores_with_bound = scores_with_bound if source.task == "survival" else []
     if args.predictions is not None:
         _refuse_fit_options(click.get_current_context())
         search, X = _model_from_predictions(source, args.predictions, args.positive, args.horizon)
+        scoring = add_scores_with_bound(scoring, scores_with_bound, source.task)
         prefit_options = {
             "prefit": True,
             "confidence_level": args.confidence,
-            "scoring": args.scoring,
+            "scoring": scoring,
         }
         args.replicates = None
         with catch_warnings(action="ignore"):  # `validate` repeats these warnings later.
             prefit_problem = make_prefit_problem(
-                search, X, source.y, None, {}, args.seed, scoring=args.scoring
+                search, X, source.y, None, {}, args.seed, scoring=scoring
             )
         scale_by_loss |= {loss.name: loss.scale for loss in prefit_problem.losses}
     else:
         pipeline, fixed_params, tuning_grid = make_model(args.model, args.settings, source)
         common_options = {"confidence_level": args.confidence, "random_state": args.seed}
         search_options = {"cv": args.cv, "n_jobs": args.n_jobs, **common_options}
-        scores_with_bound = [name for name in args.min_score if name not in score_names]
-        # Only survival tasks add the scores with a bound to the requested scoring.
-        scores_with_bound = scores_with_bound if source.task == "survival" else []
-        scoring: Any = args.scoring
         if scoring is None and source.task == "survival" and args.horizon is not None:
             check_present("truerisk.losses.survival_losses")
             from truerisk.losses.survival_losses import BrierAt
@@ -105,7 +106,8 @@ def run(args: Any) -> int:
         for name, best_value in SCORE_BY_MEASURE.values()
         if name in score_names
     }
-    refuse_invalid_bounds(args.fail_above, args.min_score, scale_by_score)
+    remedy = " Scores that --scoring names are measured, too."
+    refuse_invalid_bounds(args.fail_above, args.min_score, scale_by_score, remedy)
     with print_warnings_at_end(), show_progress():
         validation = validated(
             search,
