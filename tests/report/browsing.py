@@ -40,9 +40,11 @@ def findings_of_both_schemes(opened: Any) -> list[str]:
 
 
 def require_room(opened: Any, width: int) -> None:
-    """Require that nothing sticks out sideways, and letters in drawings stay readable."""
+    """Require that nothing sticks out, calls wrap, and letters in drawings stay readable."""
     opened.page.set_viewport_size({"width": width, "height": 900})
     assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+    is_cut = "all => all.some(one => one.scrollWidth > one.clientWidth)"
+    assert not opened.page.eval_on_selector_all("pre", is_cut)
     sizes = opened.page.eval_on_selector_all(
         ".drawing text", "all => all.map(one => one.getBoundingClientRect().height)"
     )

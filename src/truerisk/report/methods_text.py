@@ -273,8 +273,12 @@ def _interval_forms(assessment: Assessment) -> list[IntervalForm[Any]]:
 
 
 def _score_text(assessment: Assessment) -> str:
-    """Return the words for the score of an assessment, with the sign of its values."""
-    name = escape_and_truncate(assessment.named_scoring, 40)
+    return describe_score(assessment.named_scoring)
+
+
+def describe_score(named_scoring: str) -> str:
+    """Return the words for a score, with the sign of its values."""
+    name = escape_and_truncate(named_scoring, 40)
     return f"negative {score_words(name)}" if name.startswith("neg_") else score_words(name)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from truerisk.core.formats import escape_and_truncate, format_number, format_percent
 from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page
-from truerisk.report.methods_text import ReproductionInfo, format_arguments
+from truerisk.report.methods_text import ReproductionInfo, describe_score, format_arguments
 from truerisk.report.validation_parts import build_page_parts, describe_rows
 from truerisk.validation.checklists.paper_words import cited_references
 from truerisk.validation.validation import Validation
@@ -65,10 +65,8 @@ def _headline(document: Validation) -> Iterator[Headline]:
             shown.append((measured.honest, str(measured.interval)))
             yield Headline(measured.title, format_number(measured.honest, 3), subtitle, css_class)
     if (risk.value, str(risk.interval)) not in shown:
-        subtitle = escape_and_truncate(risk.named_scoring, 40) + (
-            "" if risk.interval is None else f", {risk.interval}"
-        )
-        yield Headline(f"Honest {risk.scale.noun}", format_number(risk.value, 3), subtitle)
+        subtitle = "held-out rows" if risk.interval is None else f"interval {risk.interval}"
+        yield Headline(describe_score(risk.named_scoring), format_number(risk.value, 3), subtitle)
 
 
 VAN_CALSTER_REFERENCE = (
