@@ -96,6 +96,7 @@ def test_validate_finished_lacks_what_a_fit_would_tell(found):
         assert "apparent" not in text
         assert "optimism =" not in text
         assert "mean over folds" not in text
+    assert not {"honest", "shrunken", "why"} & {*str(found).split()}
 
 
 def test_validate_finished_fits_nothing(found, monkeypatch):

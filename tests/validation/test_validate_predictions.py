@@ -149,6 +149,8 @@ PAIRS = np.column_stack([EVENTS, 1 + np.arange(40)])
         (EVENTS.astype(str), ["0"], {}, "numbers of rows, 1 and 40"),
         (EVENTS, list("ab") * 20, {}, "'a' in row 0 is no class of y"),
         (np.ones(40, int), SURE, {}, "only one class"),
+        (EVENTS, SURE, {"subgroups": "sex"}, "validate_predictions has no X: pass the"),
+        (EVENTS, SURE, {"subgroups": list("fm") * 20}, "pass the values as an array"),
         (EVENTS.astype(str), SURE[:, None].repeat(3, axis=1) / 3, {}, "3 columns, and y has 2"),
         (np.arange(40).astype(str), SURE, {}, "are of one of two classes, and y has 40"),
         (EVENTS, pd.DataFrame({"a": SURE, "b": 1 - SURE}), {}, "y has the classes 0 and 1"),

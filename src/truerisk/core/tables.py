@@ -123,8 +123,8 @@ class Block:
 
     @property
     def text(self) -> str:
-        """Text of the table, without the caption."""
-        return text_table(self.head, self.rows)
+        """Text of the table, without the caption and without empty columns."""
+        return text_table(*drop_empty_columns(self.head, self.rows))
 
     @property
     def html(self) -> str:

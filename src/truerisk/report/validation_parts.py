@@ -20,7 +20,7 @@ from truerisk.report.validation_figures import (
     draw_net_benefit,
     draw_roc_curve,
 )
-from truerisk.validation.measures import N_HONEST_COLUMNS, TABLE_HEADER, Measured
+from truerisk.validation.measures import FINISHED_TABLE_HEADER, TABLE_HEADER, Measured
 from truerisk.validation.validation import PART_TITLES, Validation
 
 
@@ -237,9 +237,19 @@ def _measures_table(
 
     The table of a finished model has no columns about training rows, which are not known.
     """
-    header = ("measure", "held out", "interval", *TABLE_HEADER[N_HONEST_COLUMNS:-1], "samples")
+    header = (
+        "measure",
+        "held out",
+        "interval",
+        *TABLE_HEADER[len(FINISHED_TABLE_HEADER) : -1],
+        "samples",
+    )
     rows = [
-        [*measure.cells[:2], str(measure.interval or "–"), *measure.cells[N_HONEST_COLUMNS:]]
+        [
+            *measure.cells[:2],
+            str(measure.interval or "–"),
+            *measure.cells[len(FINISHED_TABLE_HEADER) :],
+        ]
         for measure in measures.values()
     ]
     if not validation.finished:

@@ -198,7 +198,8 @@ class NetBenefit(Record):
     @override
     def blocks(self) -> list[tables.Block]:
         columns = {
-            "apparent": self.apparent, "honest": self.honest, "final model": self.of_final_model,
+            "apparent": self.apparent, "value" if self.apparent is None else "honest": self.honest,
+            "final model": self.of_final_model,
             "low": self.low, "high": self.high, "corrected": self.corrected,
             "treat all": self.treat_all, "− treat all": self.gain_over_treat_all,
             "diff. low": self.gain_over_treat_all_low, "diff. high": self.gain_over_treat_all_high,

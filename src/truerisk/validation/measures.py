@@ -78,9 +78,8 @@ TABLE_HEADER = [
     "corrected",
     "n",
 ]
-N_HONEST_COLUMNS = (
-    4  # number of columns printed for a finished model, whose training rows are unknown
-)
+# The training rows of a finished model are unknown, and nothing was held out from its fit.
+FINISHED_TABLE_HEADER = ["", "value", "low", "high"]
 
 
 @frozen
@@ -188,9 +187,9 @@ class MeasuredPart(Record):
     @override
     def blocks(self) -> list[tables.Block]:
         was_fitted = any(measure.apparent is not None for measure in self.measures.values())
-        n_columns = len(TABLE_HEADER) if was_fitted else N_HONEST_COLUMNS
-        rows = [measure.cells[:n_columns] for measure in self.measures.values()]
-        table = tables.Block("Measures", TABLE_HEADER[:n_columns], rows)
+        header = TABLE_HEADER if was_fitted else FINISHED_TABLE_HEADER
+        rows = [measure.cells[: len(header)] for measure in self.measures.values()]
+        table = tables.Block("Measures", header, rows)
         reasons = tables.Block("", [""], [[reason] for reason in self.reasons])
         return [table, *([reasons] if reasons.rows else [])]
 

@@ -180,10 +180,7 @@ class Subgroups(Record):
         return load_from_package("subgroups")(risks, ax=ax)
 
     def __str__(self) -> str:
-        printed_tables = [
-            f"{block.caption}\n{tables.text_table(block.head, block.rows)}"
-            for block in self.blocks()
-        ]
+        printed_tables = [f"{block.caption}\n{block.text}" for block in self.blocks()]
         notes = [f"note: {note}" for note in self.all_notes]
         return "\n\n".join([*printed_tables, *(["\n".join(notes)] if notes else [])])
 
@@ -396,6 +393,11 @@ def _named_columns(keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Any]]:
     """Yield columns of X by name, or by number if the columns have no names."""
     if not keys:
         raise BadArgument("subgroups=[] names no column: name one, or leave the argument out.")
+    if X is None:
+        raise BadArgument(
+            "subgroups names columns of X, and validate_predictions has no X: pass the values as "
+            "an array or a column, subgroups=rows['sex'], or as {name: values}."
+        )
     names, n_features = column_names(X), n_columns(X)
     if (repeated_key := next((key for key in keys if list(keys).count(key) > 1), None)) is not None:
         raise BadArgument(

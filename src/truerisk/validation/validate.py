@@ -34,7 +34,7 @@ from truerisk.methods.external import External
 from truerisk.search.any_model import problem_from_model
 from truerisk.search.search import HonestSearchCV
 from truerisk.search.search_problem import resolve_scoring
-from truerisk.validation.given_predictions import GivenRisks
+from truerisk.validation.given_predictions import GivenPredictions, GivenRisks
 from truerisk.validation.honest import HonestRun
 from truerisk.validation.validation import Validation, compute_validation
 from truerisk.validation.wishes import ValidationOptions
@@ -196,7 +196,7 @@ def validate(
     if confidence_level is not None:
         problem = replace(problem, confidence_level=confidence_level)
     validation_options = ValidationOptions.from_arguments(
-        X,
+        None if isinstance(search_or_model, GivenPredictions) else X,
         problem.data,
         seed,
         needs_horizon=not isinstance(search_or_model, GivenRisks),
