@@ -255,10 +255,10 @@ def area_under_roc_curve(
             np.bincount(score_index, weights * ~is_positive),
         )
     negatives_below = np.cumsum(negatives_by_score) - negatives_by_score
-    return float(
-        (positives_by_score * (2 * negatives_below + negatives_by_score)).sum()
-        / (2 * positives_by_score.sum() * negatives_by_score.sum())
+    area = (positives_by_score * (2 * negatives_below + negatives_by_score)).sum() / (
+        2 * positives_by_score.sum() * negatives_by_score.sum()
     )
+    return min(float(area), 1.0)  # Sums of weights are rounded.
 
 
 def placements(scores: np.ndarray, is_positive: np.ndarray) -> np.ndarray:
