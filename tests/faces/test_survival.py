@@ -128,6 +128,9 @@ def test_validate_takes_a_fitted_search_at_any_horizon(search):
         assert found.risk.value == search.risk_.value
         assert found.rows["event"] == f"by {horizon:g}"
         assert found.rows["n_events"] == (Y["event"] & (Y["time"] <= horizon)).sum()
+        censored = (~Y["event"] & (Y["time"] <= horizon)).sum()
+        assert found.rows["n_censored"] == censored > 0
+        assert f"{(Y['time'] > horizon).sum()} were followed longer without it; " in str(found)
         assert found.held_out.answers.shape == (len(X), 2)
     two = tr.validate(search, X, Y, horizon=2.0, replicates=0)
     assert "Probability of the event (by 2): a restricted cubic spline" in two.to_html()

@@ -192,6 +192,12 @@ def learner(over_time):
             {"best": "a", **learner(RISING)},
             id="risks over time",
         ),
+        pytest.param(
+            "validation",
+            {"rows": {"n_rows": 9}, "updating": None},
+            {"rows": {"n_rows": 9, "n_censored": None}, "updating": None},
+            id="rows of a validation",
+        ),
     ],
 )  # fmt: skip
 def test_conversion_turns_what_is_of_a_score(name, old, new):

@@ -204,6 +204,11 @@ def _convert_assessment(record: Mapping[str, Any]) -> Any:
     return _with_scores(converted_record, perfect_score, "baseline")
 
 
+def _without_censored_rows(record: Any) -> Any:
+    """Add that the number of censored rows is unknown to the numbers of rows."""
+    return {"n_censored": None, **record} if isinstance(record, Mapping) else record
+
+
 CONVERSIONS: Mapping[str, Conversion] = {
     "truerisk.assessment/1": _convert_assessment,
     "truerisk.audit/1": _convert_audit,
@@ -212,7 +217,7 @@ CONVERSIONS: Mapping[str, Conversion] = {
     "truerisk.risk-estimate/1": _convert_estimate,
     "truerisk.subgroups/1": lambda record: _convert_entries(record, risks=_convert_subgroups),
     "truerisk.validation/1": lambda record: _convert_entries(
-        record, updating=_rename_loss_to_scoring
+        record, rows=_without_censored_rows, updating=_rename_loss_to_scoring
     ),
 }
 """Functions that convert the JSON content of a record to its next version, by schema and version.

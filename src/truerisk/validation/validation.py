@@ -57,11 +57,15 @@ PART_TITLES = {
 
 
 class ValidatedRows(TypedDict):
-    """Numbers of held-out rows, of rows with the event, of repetitions and of groups."""
+    """Numbers of held-out rows, of rows with the event, of repetitions and of groups.
+
+    `n_censored` rows were censored by the horizon; it is None if the outcome has no horizon.
+    """
 
     n_rows: Count
     event: Any
     n_events: Count | None
+    n_censored: Count | None
     n_repetitions: Count
     n_groups: Count | None
 
@@ -215,7 +219,15 @@ class Validation(ResultWithBounds, Record):
         blocks, rows = [str(self.risk)], self.rows
         if rows["event"] is not None:
             event = formats.escape_and_truncate(str(rows["event"]), 60)
-            blocks.append(f"event: {event}, in {rows['n_events']} of {rows['n_rows']} rows")
+            n_rows, n_events, n_censored = rows["n_rows"], rows["n_events"], rows["n_censored"]
+            if n_events is None or n_censored is None:
+                blocks.append(f"event: {event}, in {n_events} of {n_rows} rows")
+            else:
+                blocks.append(
+                    f"event {event}: {n_events} of {n_rows} rows; "
+                    f"{n_rows - n_events - n_censored} were followed longer without it; "
+                    f"{n_censored} were censored by then"
+                )
         for name, title in PART_TITLES.items():
             validation_part = getattr(self, name)
             if validation_part is not None:
@@ -270,10 +282,18 @@ class Validation(ResultWithBounds, Record):
         return {**metrics, **self.risk.to_metrics()}
 
 
-def count_validated_rows(held_out: HeldOut, event_code: int | None) -> ValidatedRows:
-    """Count the held-out rows, repetitions and groups, and the rows of the event's class."""
+def count_validated_rows(
+    held_out: HeldOut, event_code: int | None, *, has_horizon: bool
+) -> ValidatedRows:
+    """Count the held-out rows, repetitions and groups, and the rows of the event's class.
+
+    Rows that were censored by the horizon have weight 0.
+    """
     event_label = None
     distinct_rows, first_positions = np.unique(held_out.rows, return_index=True)
+    is_censored = np.zeros(len(distinct_rows), dtype=bool)
+    if held_out.weights is not None:
+        is_censored = held_out.weights[first_positions] == 0
     if event_code is not None and held_out.classes is not None:
         event_label = plain_values.to_json_value(held_out.classes[event_code])
     return {
@@ -282,6 +302,7 @@ def count_validated_rows(held_out: HeldOut, event_code: int | None) -> Validated
         "n_events": None
         if event_label is None
         else int((held_out.truth[first_positions] == event_code).sum()),
+        "n_censored": int(is_censored.sum()) if has_horizon else None,
         "n_repetitions": held_out.n_repetitions,
         "n_groups": None if held_out.groups is None else len(np.unique(held_out.groups)),
     }
@@ -366,7 +387,9 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
     counted_code = 1 if run.problem.data.task == "survival" else event_code
     return Validation(
         risk=run.risk,
-        rows=count_validated_rows(held_out, counted_code),
+        rows=count_validated_rows(
+            held_out, counted_code, has_horizon=validation_options.horizon is not None
+        ),
         held_out=held_out,
         event=event_code,
         subgroups=subgroups,
