@@ -57,10 +57,11 @@ def test_checklist_leaves_open_what_no_program_knows():
     assert {item.number for item in Checklist.from_facts(FACTS).open_questions} >= set(NOBODY)
     said = str(Checklist.from_facts(FACTS))
     assert "open, for you to answer: 1, 2, 3a" in said
-    assert "evaluation: 3 of 18 items are answered by the data." in said
+    assert "evaluation: 3 of 18 items are answered by the data and 4 in part." in said
     alike = "  1.1, 1.2, 1.3, 2.1, 2.2, 2.3, 2.4, 3.1, 3.2, 3.3, 3.4: as for the development: the"
     assert alike in said
-    assert said.count("open, for you to answer") == 3
+    assert said.count("open, for you to answer") == 2
+    assert said.count("answered in part, for you to complete") == 3
 
 
 @pytest.mark.parametrize(
@@ -112,6 +113,14 @@ def test_checklist_leaves_open_what_no_program_knows():
         ("4.4", {"class_counts": {}}, "does not apply: y holds numbers.", ""),
         ("evaluation 4.4", {"class_counts": {}}, "does not apply: y holds numbers.", ""),
         ("20a", {"class_counts": {}}, "200 rows", ""),
+        # by a time, whoever had no event was followed past it or censored
+        (
+            "20a",
+            {**IN_TIME, "event": "yes"},
+            "200 rows: 50 had the event by 5, 150 were",
+            "7 were ce",
+        ),
+        ("20a", {**IN_TIME, "event": "yes", "n_lost": 0}, "200 rows: 50", "past 5 without it"),
         # item 12a tells how the data were used, and 12g which model said what of a row
         ("12g", {}, "Each tested row was given a probability of every class by", "training rows"),
         ("12g", {}, "", "by nested cross-validation on one set of folds (10-fold). Computed by"),
@@ -289,7 +298,7 @@ def test_checklist_tells_once_what_does_not_apply():
     assert line in text.splitlines()
     lines = str(Checklist.from_facts(changed(FACTS, class_counts={}))).splitlines()
     said = next(line for line in lines if line.startswith("TRIPOD+AI: "))
-    assert said.endswith(" items are answered by the data, 1 does not apply.")
+    assert said.endswith(" items are answered by the data and 5 in part, 1 does not apply.")
 
 
 @pytest.mark.parametrize(
@@ -313,7 +322,9 @@ def test_checklist_item_that_asks_to_state_something_is_open(answer, is_open):
     found = Checklist((Item("TRIPOD+AI", "10", "How?", answer),), "")
     assert (len(found.open_questions) == 1) == is_open
     lines = str(found).splitlines()
-    assert ("  open, for you to answer: 10" in lines) == is_open
+    note = "open, for you to answer" if answer is None else "answered in part, for you to complete"
+    assert (f"  {note}: 10" in lines) == is_open
+    assert (" data and 1 in part" in lines[0]) == (is_open and answer is not None)
     assert (f"        {answer}" in lines) == (answer is not None)
     n = 0 if is_open or answer.startswith("does not") else 1
     assert lines[0].startswith(f"TRIPOD+AI: {n} of 1 items are answered by the data")

@@ -130,12 +130,12 @@ def test_checklist_speaks_of_the_rows_that_were_tested(facts, starts, same):
 
 def test_checklist_counts_rows_as_if_nobody_were_lost():
     """Of outcomes in time the criteria of two classes for a validation are told with that."""
-    found = answers(changed(FACTS, n_lost=9, n_needed=150, n_to_validate=300))
+    found = answers(changed(FACTS, n_lost=9, horizon=5.0, n_needed=150, n_to_validate=300))
     assert "of two classes at the horizon as if nobody were lost: " in found["evaluation 4.2"]
     assert "for a regression of times to an event with a parameter" in found["4.1"]
     assert found["4.1"].endswith("the honest R² of these rows at the horizon stands in for it.")
-    assert "9 people were lost before" in found["4.3"]
-    finished = answers(changed(FACTS, n_lost=9, tested_on="others"))
+    assert "9 people were censored by 5: " in found["4.3"]
+    finished = answers(changed(FACTS, n_lost=9, horizon=5.0, tested_on="others"))
     assert finished["evaluation 4.3"].endswith(
         "(Kaplan–Meier). State whether other events compete."
     )

@@ -116,15 +116,18 @@ class Checklist(Record):
                     numbers_by_answer[item.answer].append(item.number)
                 elif item.answer is not None:
                     answered_items.append(item)
-            open_item_numbers = ", ".join(
-                item.number for item in guideline_items if _needs_authors_answer(item)
+            open_items = [item for item in guideline_items if _needs_authors_answer(item)]
+            in_part, unanswered = (
+                ", ".join(item.number for item in open_items if (item.answer is None) == is_empty)
+                for is_empty in (False, True)
             )
             notes = [
                 f"{', '.join(item_numbers)}: {answer}"
                 for answer, item_numbers in numbers_by_answer.items()
                 if item_numbers
             ]
-            notes += [f"open, for you to answer: {open_item_numbers}"] if open_item_numbers else []
+            notes += [f"answered in part, for you to complete: {in_part}"] if in_part else []
+            notes += [f"open, for you to answer: {unanswered}"] if unanswered else []
             yield f"{guideline}: {counts_text}.", answered_items, notes
 
 
@@ -149,15 +152,17 @@ def _needs_authors_answer(item: Item) -> bool:
 
 
 def _answer_counts_text(items: list[Item], shared_answer: str) -> str:
-    """Return a text with the numbers of items that the data answer, and that do not apply."""
+    """Return how many items the data answer, fully and in part, and how many do not apply."""
     data_answers = [
         str(item.answer)
         for item in items
         if item.answer != shared_answer and not _needs_authors_answer(item)
     ]
     n_not_applicable = sum(answer.lower().startswith(NOT_APPLICABLE) for answer in data_answers)
+    n_in_part = sum(item.answer is not None and _needs_authors_answer(item) for item in items)
     answered_text = (
         f"{len(data_answers) - n_not_applicable} of {len(items)} items are answered by the data"
+        f"{f' and {n_in_part} in part' if n_in_part else ''}"
     )
     if not n_not_applicable:
         return answered_text

@@ -124,6 +124,7 @@ def known_facts(facts: StudyFacts) -> dict[str, Any]:
         "numbers": not class_counts,
         "in_time": rows.n_lost is not None,
         "n_events": None if rows.event is None else class_counts.get(rows.event),
+        "n_without_event": sum(n for name, n in class_counts.items() if name != rows.event),
         "participants_counted": describe_row_counts(
             rows.n_rows, class_counts, None, noun="participants"
         ),
