@@ -23,7 +23,8 @@ HEAD = """# Benchmarks by date
 The tables compare truerisk with other programs (peers) on several dates. Each column shows the
 stored results of one date. The column "change" divides the last result of a case by the one before
 it: 0.80 means that truerisk, measured against the peer, takes 80 % of the time that it took before.
-A change by more than a quarter is bold; smaller changes are mostly noise of the machine.
+A change by more than a quarter is bold; smaller changes are mostly noise of the machine. Ratios
+also depend on the processor, so a change between dates of two [machines](#machines) says little.
 
 `make bench ARGS="--json benchmarks/stored/DATE.json"` stores new results, and
 `make benchmarks-page` writes this page. The page on [benchmarks](benchmarks.md) says what the rows
