@@ -24,7 +24,7 @@ from truerisk.plan.plan import Plan
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> list[str]:
     """Warn about test rows whose model was trained on them, a copy, their group or a later row.
 
-    Return the warnings that a result has to repeat. Copies have a finding of their own.
+    Return the warnings that a result has to repeat, which are all but the one about copies.
     """
     leak_kinds: list[Leak] = ["groups", "copies"]
     if method.splits and not method.respects_time:
