@@ -240,6 +240,8 @@ def test_load_factory_runs_code_only_where_it_is_allowed(tmp_path):
     assert load_search_factory("math:sqrt", is_allowed=True)(4) == 2
     path.write_text("from sklearn.dummy import DummyClassifier\nmodel = DummyClassifier()\n")
     assert hasattr(load_search_factory(f"{path}:model", is_allowed=True)(), "predict")
+    with pytest.raises(UnknownName, match="did you mean 'model'"):
+        load_search_factory(f"{path}:modle", is_allowed=True)
 
 
 def test_call_factory_gives_the_rows_to_a_function_of_two():

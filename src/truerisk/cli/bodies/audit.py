@@ -95,12 +95,12 @@ def load_search_factory(function_location: str, *, is_allowed: bool) -> Any:
     if hasattr(search_or_function, "fit") and not isinstance(search_or_function, type):
         return lambda: search_or_function
     if not callable(search_or_function):
-        known_functions = [
-            known_function for known_function, value in vars(module).items() if callable(value)
+        known_names = [
+            name for name, value in vars(module).items() if callable(value) or hasattr(value, "fit")
         ]
         raise UnknownName(
             f"{file_or_module} has no search or function "
-            f"{function_name!r}{suggestion_for(function_name, known_functions) or '.'}"
+            f"{function_name!r}{suggestion_for(function_name, known_names) or '.'}"
         )
     return search_or_function
 
