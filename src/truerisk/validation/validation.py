@@ -364,10 +364,12 @@ def compute_validation(run: HonestRun, validation_options: ValidationOptions) ->
         )
         if "uno" in parts_by_name.get("discrimination", ()):
             notes = [*notes, UNO_NOTE.format(run.problem.data.y[:, 1].max())]
-        if event is None and held_out.answers.min() >= 0 and held_out.answers.max() <= 1:
+    if run.has_finished_model:
+        is_linear = run.problem.data.task == "survival" and event is None
+        if is_linear and held_out.answers.min() >= 0 and held_out.answers.max() <= 1:
             notes = [*notes, RISKS_WITHOUT_HORIZON_NOTE]
-    if run.has_finished_model and "discrimination" in parts_by_name:
-        notes = [*notes, *notes_on_direction(parts_by_name["discrimination"])]
+        if "discrimination" in parts_by_name:
+            notes = [*notes, *notes_on_direction(parts_by_name["discrimination"])]
     subgroups = (
         None
         if validation_options.columns is None
