@@ -515,7 +515,7 @@ def shorten(text: str, max_letters: int) -> str:
     """
     n_last = (max_letters - 1) // 3
     first_letters = text[: max_letters - 1 - n_last]
-    return text if len(text) <= max_letters else f"{first_letters}…{text[-n_last:]}"
+    return text if len(text) <= max_letters else f"{first_letters}…{text[len(text) - n_last :]}"
 
 
 def _marker_outline(shape: str, x: float, y: float, radius: float) -> str:
