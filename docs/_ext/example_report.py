@@ -13,7 +13,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util.docutils import SphinxDirective
 
 PAGE = "example-report.html"
-TOUR = "getting-started.md"
+TOUR = "first-analysis.md"
 LIKE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # The frame is a picture, so it takes neither the focus nor the wheel; the link opens the page.
 FRAME = (
