@@ -81,7 +81,7 @@ WORDS: Mapping[str, tuple[str, ...]] = {
     "hours": ("interrupted", "resume", "time limit", "timeout"),
     "cost": ("slow", "n_jobs slow", "runtime", "number of fits"),
     "troubleshooting": ("error message", "ValueError", "has only one class"),
-    "first-analysis": ("install", "pip install", "quickstart"),
+    "getting-started": ("install", "pip install", "quickstart"),
     "data": ("csv", "pandas", "groups", "GroupKFold"),
     "report": ("html report", "print", "pdf"),
     "command-line": ("cli", "command line"),
