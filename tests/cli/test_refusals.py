@@ -102,7 +102,9 @@ BOUNDS = [
     ("--min-score auc=.9 --min-score auc=.1", 2, "auc has two bounds"),
     ("--fail-above nan", 2, "nan is no bound; write a risk as in .25"),
     ("--scoring auc --fail-above .1", 2, "write --min-score auc=NUMBER"),
-    ("--min-score log=.1", 2, "--min-score log: no score is measured here, only zero-one"),
+    ("--min-score log=.1", 2, "--min-score log: this is a loss, of which less is better"),
+    ("--min-score zero-one=.1", 2, "has no minimum: write --fail-above NUMBER"),
+    ("--scoring auc,log --min-score log=.1", 2, "write --scoring log --fail-above NUMBER"),
     ("--min-score auc=75", 2, "auc=75: this score is 1 at most, so that nothing keeps"),
     ("--min-score auc=1.0000001", 2, "auc=1.0000001: this score is 1 at most"),
 ]
@@ -232,6 +234,8 @@ REFUSED = {
         ("--predictions amount", 3, "must be: 1.28571428571429 in row 4 is the first"),
         ("--predictions p --model lda", 2, "--model is not for --predictions"),
         ("--predictions p --cv 5", 2, "--cv is not for --predictions"),
+        ("--model lda --replicates 0 --min-score log=.1", 2, "write --fail-above NUMBER"),
+        ("--predictions p --min-score log=.1", 2, "minimum: write --fail-above NUMBER"),
         (
             "--model lda --replicates 0 --min-score f1=.5",
             2,

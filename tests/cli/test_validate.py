@@ -204,6 +204,10 @@ def test_predictions_of_times_are_risks_or_linear_predictors(call, tmp_path):
             assert one["honest"] == pytest.approx(same.measure(word).honest, rel=1e-12), word
     bounded = call(*words, "lp", "--min-score", "uno=.4", "--json")
     assert bounded.code == 0  # A score that has a bound is measured.
+    refused = call(*words, "p", "--horizon", 365, "--min-score", "brier-at-365=.1")
+    assert refused.code == 2
+    assert "less is better" in refused.err
+    assert "write --scoring brier-at-365 --fail-above NUMBER" in refused.err
     linear = bounded.content
     assert linear["rows"]["n_events"] == table["event"].sum()
     assert (

@@ -135,6 +135,12 @@ def refuse_invalid_bounds(
             ),
             None,
         )
+        if measured_name is None and name in measured_scales:
+            option = "" if name == main_loss else f"--scoring {name} "
+            raise click.UsageError(
+                f"--min-score {name}: this is a loss, of which less is better, so that it has no "
+                f"minimum: write {option}--fail-above NUMBER."
+            )
         if measured_name is None:
             raise click.UsageError(f"--min-score {name}: {complaint}{remedy}")
         largest_value = measured_scales[measured_name].perfect

@@ -46,7 +46,7 @@ def run(args: Any) -> int:
             print_stderr(f"note: {source_note}")
 
     score_names = {"r2"} if source.task == "regression" else dict(SCORE_BY_MEASURE.values()).keys()
-    X, scale_by_loss = source.X, {"risk": Scale()}
+    X, scale_by_loss = source.X, {}
     prefit_options: dict[str, Any] = {}
     scoring: Any = args.scoring
     scores_with_bound = [name for name in args.min_score if name not in score_names]
@@ -66,7 +66,7 @@ def run(args: Any) -> int:
             prefit_problem = make_prefit_problem(
                 search, X, source.y, None, {}, args.seed, scoring=scoring
             )
-        scale_by_loss |= {loss.name: loss.scale for loss in prefit_problem.losses}
+        scale_by_loss = {loss.name: loss.scale for loss in prefit_problem.losses}
     else:
         pipeline, fixed_params, tuning_grid = make_model(args.model, args.settings, source)
         common_options = {"confidence_level": args.confidence, "random_state": args.seed}
@@ -83,7 +83,9 @@ def run(args: Any) -> int:
         search = HonestSearchCV(
             pipeline, fixed_params or tuning_grid or None, scoring=scoring, **search_options
         )
-        if args.scoring is not None or scores_with_bound:
+        if args.scoring is None and not scores_with_bound:
+            scale_by_loss = {getattr(scoring, "name", scoring) or "risk": Scale()}
+        else:
             row_arguments = {
                 "groups": None,
                 **source.row_arguments,
