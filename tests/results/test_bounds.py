@@ -74,6 +74,20 @@ def test_require_judges_an_error_by_the_upper_end_and_names_every_missed_bound()
     assert "zero_one" not in str(missed.value)
 
 
+@pytest.mark.parametrize("scoring", ["zero-one", "auc"])
+def test_require_says_that_rows_are_too_few_only_where_the_value_keeps_the_bound(scoring):
+    """Of a loss and of a score, on either side of the value."""
+    found = result("estimate_risk")[0]
+    number, sign = (found, 1) if scoring == "zero-one" else (found.scores["auc"], -1)
+    end = number.interval.high if sign > 0 else number.interval.low
+    name = scoring.replace("-", "_")
+    with pytest.raises(BoundMissed, match="The value keeps the bound, but these rows are too few"):
+        found.require(**{name: (number.value + end) / 2})
+    with pytest.raises(BoundMissed) as missed:
+        found.require(**{name: number.value - sign * 0.01})
+    assert "too few" not in str(missed.value)
+
+
 def corrected():
     """Return an audit by scores alone, whose number has no interval."""
     return tr.audit(GridSearchCV(MODEL, C, scoring="roc_auc", cv=5).fit(*rows()), level="scores")
