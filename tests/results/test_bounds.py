@@ -113,6 +113,12 @@ def loss():
     return tr.estimate_risk(MODEL, *rows(), scoring="auc").as_loss()
 
 
+def table(scoring):
+    """Return the audit of a table whose candidates err in about a quarter of the rows."""
+    losses = (np.random.default_rng(0).random((5, 60)) < 0.25).astype(int)
+    return lambda: tr.audit_table(losses, scoring=scoring, replicates=50)
+
+
 TYPED = r"require\(\*\*\{'1 - auc': 0\.2\}\)"
 NO_INTERVAL = "has no interval, so nothing shows that it keeps"
 LEFT_OUT = "best of 2 settings leaves the choice out"
@@ -123,6 +129,8 @@ LEFT_OUT = "best of 2 settings leaves the choice out"
     [
         (measured, {}, BadArgument, r"write it as in require\(zero_one=0.2\)"),
         (measured, {"auk": 0.7}, UnknownName, "did you mean 'auc'"),
+        (table("zero-one"), {"accuracy": 0.6}, UnknownName, r"write require\(zero_one=1 - NUMBER"),
+        (table("accuracy"), {"zero_one": 0.4}, UnknownName, r"write require\(accuracy=1 - NUMBER"),
         (measured, {"auc": float("nan")}, BadArgument, "is a finite number"),
         (measured, {"auc": "0.7"}, BadArgument, "is a finite number"),
         (measured, {"auc": True}, BadArgument, "is a finite number"),
@@ -136,7 +144,17 @@ LEFT_OUT = "best of 2 settings leaves the choice out"
         (loss, {"1 - auc": 0.9}, None, None),
     ],
     ids=[
-        *("no bound", "misspelt", "nan", "text", "bool", "above the best", "no interval"),
+        *(
+            "no bound",
+            "misspelt",
+            "accuracy of errors",
+            "error of an accuracy",
+            "nan",
+            "text",
+            "bool",
+            "above the best",
+            "no interval",
+        ),
         *("curve", "selected", "one setting", "loss without a bound", "loss as a score", "loss"),
     ],
 )

@@ -136,6 +136,12 @@ def _check_bound(
     }
     keyword = re.sub(r"\W", "_", name)
     keyword = keyword if keyword in numbers_by_keyword else AUC_SYNONYMS.get(keyword, keyword)
+    complement = {"accuracy": "zero_one", "zero_one": "accuracy"}.get(keyword)
+    if keyword not in numbers_by_keyword and complement in numbers_by_keyword:
+        raise UnknownName(
+            f"require({name}=…): the result measures {complement}, 1 − {keyword}: write "
+            f"require({complement}=1 - NUMBER)."
+        )
     if keyword not in numbers_by_keyword:
         raise UnknownName(
             f"require({name}=…): this number was not measured"
