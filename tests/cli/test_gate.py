@@ -183,31 +183,46 @@ def test_action_runs_the_gate(search, tmp_path):
     """Its last step as a runner calls it, names with blanks too; its exit code is the command's."""
     action = ACTION.read_text()
     script = textwrap.dedent(action.rpartition("run: |\n")[2])
-    for name in ("SEARCH", "DATA", "TARGET", "POSITIVE", "BOUNDS", "REPORT"):
+    names = ("SEARCH", "LOSSES", "PREDICTIONS", "DATA", "TARGET", "POSITIVE", "BOUNDS", "REPORT")
+    for name in names:
         assert f"{name}: ${{{{ inputs.{name.lower()} }}}}" in action
     command = tmp_path / "bin" / "truerisk"
     command.parent.mkdir()
     command.write_text(f'#!/bin/bash\nexec {sys.executable} {" ".join(TRUERISK)} "$@"\n')
     command.chmod(0o755)
     rows = [(i % 7 + 5 * (i % 2), i % 2) for i in range(60)]
-    path = write_csv(tmp_path / "my rows.csv", "a,y", rows)
-    for score, positive, bound, code in (
-        ("accuracy", "", "--fail-above 0.9", 0),
-        ("accuracy", "", "--fail-above 0.0001", 4),
-        ("f1", "1", "--min-score f1=0.1", 0),
-        ("", "", "--models lda\n--fail-above 0.9", 0),
-        ("", "1", "--models lda --min-score auc=0.9999", 4),
-        ("", "", "--models lda", 2),
+    table = {"DATA": write_csv(tmp_path / "my rows.csv", "a,y", rows), "TARGET": "y"}
+    risks = [(round(0.3 + 0.4 * (i % 2) + 0.25 * (i % 5 == 0), 2), i % 2) for i in range(60)]
+    rated = {
+        "PREDICTIONS": "p",
+        "DATA": write_csv(tmp_path / "my risks.csv", "p,y", risks),
+        "TARGET": "y",
+    }
+    errors = [(int(i < 9), i % 2) for i in range(60)]
+    losses = {"LOSSES": write_csv(tmp_path / "my losses.csv", "b,c", errors)}
+    tuned = {**table, "SEARCH": search("accuracy")}
+    for inputs, bound, code in (
+        (tuned, "--fail-above 0.9", 0),
+        (tuned, "--fail-above 0.0001", 4),
+        ({**table, "SEARCH": search("f1"), "POSITIVE": "1"}, "--min-score f1=0.1", 0),
+        (table, "--models lda\n--fail-above 0.9", 0),
+        ({**table, "POSITIVE": "1"}, "--models lda --min-score auc=0.9999", 4),
+        (table, "--models lda", 2),
+        (losses, "--scoring zero-one --fail-above 0.5", 0),
+        (losses, "--scoring zero-one --fail-above 0.01", 4),
+        ({**rated, "POSITIVE": "1"}, "--min-score auc=0.5", 0),
+        (rated, "--fail-above 0.01", 4),
+        (rated, "", 2),
+        ({**losses, "PREDICTIONS": "p"}, "--fail-above 0.5", 2),
+        ({**losses, "TARGET": "y"}, "", 2),
     ):
         report = tmp_path / "page.html"
         report.unlink(missing_ok=True)
         environment = {
             **os.environ,
+            **dict.fromkeys(names, ""),
             "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
-            "SEARCH": search(score) if score else "",
-            "DATA": str(path),
-            "TARGET": "y",
-            "POSITIVE": positive,
+            **{name: str(value) for name, value in inputs.items()},
             "BOUNDS": f"--seed 0\n{bound}\n",
             "REPORT": str(report),
         }
@@ -215,4 +230,8 @@ def test_action_runs_the_gate(search, tmp_path):
         run = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
         assert run.returncode == code, run.stderr
         assert report.exists() == (code != 2)
-        assert ("needs a bound" in run.stderr) == (code == 2)
+        if code == 2:
+            assert any(
+                reason in run.stderr
+                for reason in ("needs a bound", "exclude each other", "No such option '--target'")
+            )
