@@ -312,6 +312,7 @@ def test_adaptive_search_is_found_and_has_no_interval():
     assert audit.codes[0] == "adaptive-search"
     assert audit.honest.interval is None
     assert audit.refuted is None
+    assert audit.order_test.p_resemblance == 0.001
     assert "depend on the scores" in audit.honest.notes[-1]
     assert audit.differences[0].low is None
     assert len(audit.best_set()) == 120
@@ -329,6 +330,22 @@ def test_declared_adaptive_search_has_no_interval():
     assert audit.honest.notes[-1].startswith("no interval: the search was declared adaptive")
     assert audit.differences[0].low is None
     assert len(audit.best_set()) == 40
+
+
+def test_order_test_is_read_from_the_json_of_version_0_2_0():
+    """The p-value of the resemblance was named `p_following`."""
+    written = {
+        "n_trials": 40,
+        "n_records": 18,
+        "expected_records": 4.3,
+        "p_records": 0.004,
+        "p_trend": 0.002,
+        "p_following": 0.001,
+    }
+    content = tr.audit_table(GUESSES, order=True).to_dict() | {"order_test": written}
+    order_test = tr.TableAudit.from_dict(content).order_test
+    assert order_test.p_resemblance == 0.001
+    assert order_test.to_dict() == written
 
 
 def test_order_test_keeps_its_level():

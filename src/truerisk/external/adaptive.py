@@ -6,12 +6,14 @@ statistics of the order are compared with their values in random orders:
 - the number of records, trials with a better score than all earlier ones: trial t of a search that
   does not learn sets a record with probability 1/t;
 - the trend: the rank correlation of the risk with the number of the trial;
-- the following: how similar the losses of each trial are to those of the best trial before it.
+- the resemblance: how similar the losses of each trial are to those of the best trial before it.
 
 A greedy search has many records, falling risks, and candidates that resemble the best so far.
 """
 
 from __future__ import annotations
+
+from dataclasses import field
 
 import numpy as np
 from scipy.stats import rankdata
@@ -38,7 +40,7 @@ class OrderTest(Record):
         The number of trials that were better than all trials before them.
     expected_records : float
         The number of records to expect if candidates do not depend on earlier scores, Σ 1/t.
-    p_records, p_trend, p_following : float
+    p_records, p_trend, p_resemblance : float
         The p-values of the three statistics.
     """
 
@@ -47,12 +49,12 @@ class OrderTest(Record):
     expected_records: float
     p_records: Share
     p_trend: Share
-    p_following: Share
+    p_resemblance: Share = field(metadata={"key": "p_following"})  # its name in version 0.2.0
 
     @property
     def p_value(self) -> float:
         """The smallest of the three p-values, times three (Bonferroni)."""
-        return min(1.0, 3 * min(self.p_records, self.p_trend, self.p_following))
+        return min(1.0, 3 * min(self.p_records, self.p_trend, self.p_resemblance))
 
     @property
     def evidence(self) -> str:
@@ -61,7 +63,7 @@ class OrderTest(Record):
             f"{self.n_records} records in {self.n_trials} trials, {self.expected_records:.1f} to "
             "expect by chance": self.p_records,
             "later trials are better than earlier ones": self.p_trend,
-            "trials err where the best trial before them errs": self.p_following,
+            "trials err where the best trial before them errs": self.p_resemblance,
         }
         return f"{min(statistics, key=lambda text: statistics[text])}; p = {self.p_value:.3g}"
 
@@ -97,7 +99,7 @@ def order_test(
     )
     positions = np.arange(n_trials) - (n_trials - 1) / 2
     orders = np.array([order, *(rng.permutation(n_trials) for _ in range(N_ORDERS))])
-    records, trends, followings = np.zeros((3, len(orders)))
+    records, trends, similarity_sums = np.zeros((3, len(orders)))
     for number, one_order in enumerate(orders):
         ordered_ranks = ranks[one_order]
         best_so_far = np.minimum.accumulate(ordered_ranks)
@@ -107,10 +109,10 @@ def order_test(
         trends[number] = -(mid_ranks[one_order] @ positions)
         leader = record_trials[np.cumsum(is_record) - 1][:-1]
         if n_trials <= MAX_TRIALS_FOR_RESEMBLANCE:
-            followings[number] = resemblances[one_order[1:], one_order[leader]].sum()
-    p_records, p_trend, p_following = (
+            similarity_sums[number] = resemblances[one_order[1:], one_order[leader]].sum()
+    p_records, p_trend, p_resemblance = (
         float((statistic >= statistic[0] - 1e-9).mean())
-        for statistic in (records, trends, followings)
+        for statistic in (records, trends, similarity_sums)
     )
     return OrderTest(
         n_trials,
@@ -118,7 +120,7 @@ def order_test(
         float((1 / np.arange(1, n_trials + 1)).sum()),
         p_records,
         p_trend,
-        p_following,
+        p_resemblance,
     )
 
 
