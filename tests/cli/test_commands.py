@@ -264,3 +264,11 @@ def test_reproduce_writes_the_report_and_the_figures(call, tmp_path):
     assert (place / "kearns-figure-2.txt").read_text("utf-8") == said.out
     assert json.loads((place / "kearns-figure-2.json").read_text("utf-8"))["replicates"] == 3
     assert said.err.count("wrote ") == 7
+
+
+def test_reproduce_says_that_an_experiment_has_no_figure(call, tmp_path):
+    said = call("reproduce", "aicc-simulation", "--replicates", 2, "--out", tmp_path)
+    assert said.code == 0
+    assert said.err.splitlines()[-1] == "note: aicc-simulation has tables, and no figure"
+    names = [f"aicc-simulation.{kind}" for kind in ("html", "json", "txt")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == names

@@ -35,7 +35,7 @@ from truerisk.results.writing import write_text
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Write the report, its page and its figures (PNG, SVG) there.",
+    help="Write the report, its page and any figures (PNG, SVG) there.",
 )
 @json_option
 @pass_options_as_namespace
@@ -85,6 +85,8 @@ def reproduce(args: Any) -> int:
             print_stderr(f"wrote {path}")
         for path in report.save_figures(args.out, ("png", "svg")) if report.figures else ():
             print_stderr(f"wrote {path}")
+        if not report.figures:
+            print_stderr(f"note: {report.name} has tables, and no figure")
     elif report.figures:
         print_stderr("note: the figure is drawn where a folder is named with --out")
     return 0
