@@ -180,10 +180,11 @@ def test_conclusion_comes_first_and_every_finding_is_printed(found):
     score, honest, interval = found.claimed.value, found.honest.value, found.honest.interval
     assert found.optimism == score - honest
     assert found.refuted is (score not in interval)
-    how = "optimistic" if found.optimism > 0 else "pessimistic"
+    how = "too good" if found.optimism > 0 else "worse"
     assert found.conclusion == (
-        f"best_score_ {score:.4f} is {how} by {abs(found.optimism):.4f}; "
-        f"honest {honest:.4f} [{interval.low:.4f}, {interval.high:.4f}]."
+        f"Expect the accuracy on new rows to be {honest:.4f} "
+        f"(95 % interval {interval.low:.4f} to {interval.high:.4f}). "
+        f"The search reports {score:.4f}, which is {abs(found.optimism):.4f} {how}."
     )
     assert found.findings
     for finding in found.findings:
@@ -194,7 +195,11 @@ def test_rough_number_of_level_scores_is_no_headline(search):
     """It has no interval, is called rough, and refutes nothing."""
     u = tr.audit(search, level="scores")
     assert "rough correction" in u.conclusion
-    assert "is optimistic" not in u.conclusion
+    assert "Expect" not in u.conclusion
+    assert u.conclusion.startswith(
+        f"The accuracy that the search reports, {u.claimed.value:.4f}, is the best of "
+        f"{u.n_candidates} scores and therefore too good."
+    )
     assert u.honest.interval is None
     assert "rough" in u.honest.method
     assert u.refuted is None

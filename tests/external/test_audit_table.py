@@ -258,6 +258,42 @@ def test_audit_table_selects_by_the_score_of_regressions_and_classes(case):
     assert tr.audit_table(table, scoring=scoring).selected.value == pytest.approx(value)
 
 
+@pytest.mark.parametrize(
+    ("losses", "options", "claim", "end"),
+    [
+        (GUESSES, {}, "{}, the best of 40 candidates, which is {} too good.", " 37 others may be"),
+        (GUESSES, {"scoring": "accuracy"}, "{}, the best of 40 candidates, which is {} too", " 37"),
+        (GUESSES[:1], {"confidence_level": 0.9}, "{}, which is {} ", ""),
+        (np.zeros((3, 30)), {}, "{}, the best of 3 candidates, which is the same.", " 2 others"),
+        (GUESSES, {"adaptive": True}, "{}, the best of 40 candidates, which is at least {} ", ""),
+    ],
+    ids=["losses", "scores", "one candidate", "equal candidates", "adaptive"],
+)
+def test_conclusion_of_a_table_says_what_to_expect(losses, options, claim, end):
+    """The honest number and its interval come first, then the number that is too good."""
+    audit = tr.audit_table(losses, **options)
+    interval, name = audit.honest.interval, options.get("scoring", "mean loss")
+    interval_text = "no interval" if interval is None else "{:.0f} % interval {:.4f} to {:.4f}"
+    if interval is not None:
+        level = 100 * audit.confidence_level
+        interval_text = interval_text.format(level, interval.low, interval.high)
+    start = (
+        f"Expect the {name} of candidate {audit.selected.candidate} on new rows to be "
+        f"{audit.honest.value:.4f}{' at best' if 'adaptive' in options else ''} ({interval_text}). "
+        f"In the table it is {claim}"
+    ).format(f"{audit.selected.value:.4f}", f"{abs(audit.optimism):.4f}")
+    assert audit.conclusion.startswith(start)
+    assert end in audit.conclusion
+    assert not audit.refuted
+
+
+def test_conclusion_of_a_table_says_that_the_best_score_is_refuted():
+    losses = (np.random.default_rng(2).random((400, 40)) < 0.5).astype(float)
+    audit = tr.audit_table(losses)
+    assert audit.refuted
+    assert " too good. It lies outside the interval, so it is refuted. " in audit.conclusion
+
+
 def test_audit_table_of_one_candidate_has_no_optimism():
     audit = tr.audit_table({"only": GUESSES[0]})
     assert audit.best_set() == ["only"]

@@ -64,7 +64,7 @@ def test_audit_check_follows_the_protocol():
 def test_audit_check_tells_the_conclusion_and_the_codes_of_findings(report):
     """Of one setting, which was not chosen, there is nothing to correct."""
     told = AuditCheck().check_function(report(search(40)))
-    assert told.startswith("best_score_ ")
+    assert told.startswith("Expect the accuracy on new rows to be ")
     assert "[many-candidates]" in told
     assert AuditCheck(level="scores").check_function(report(search(1))) is None
 

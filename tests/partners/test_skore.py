@@ -27,7 +27,7 @@ def test_audit_check_makes_a_flattering_search_an_issue():
     grid = {"n_neighbors": list(range(3, 35))}
     row = row_of(GridSearchCV(KNeighborsClassifier(), grid, cv=5))
     assert (row["section"], row["title"]) == ("issue", "Score of the search")
-    assert row["explanation"].startswith("best_score_ ")
+    assert row["explanation"].startswith("Expect the accuracy on new rows to be ")
     assert "[many-candidates]" in row["explanation"]
 
 

@@ -358,7 +358,7 @@ def test_audit_speaks_of_scores_where_its_search_does():
     squared = GridSearchCV(*OF_NUMBERS["ridge"], cv=5, scoring="neg_mean_squared_error")
     errors = tr.audit(squared.fit(X, NUMBERS), X, NUMBERS)
     assert errors.claimed.value == pytest.approx(squared.best_score_)
-    assert errors.conclusion.startswith(f"best_score_ {format_number(squared.best_score_)} ")
+    assert f"The search reports {format_number(squared.best_score_)}, " in errors.conclusion
     assert errors.honest.scoring == errors.claimed.scoring == "neg_mean_squared_error"
     assert errors.honest.value < 0
     assert "Report this score" in errors.to_html()

@@ -181,7 +181,7 @@ def test_lasso_path_claim_is_smallest_mean_error_and_is_replayed(diabetes, searc
     assert claim.best_params["alpha"] == search.alpha_
     assert "replay-differs" not in u.codes
     assert u.claimed.value == -claim.score
-    assert u.conclusion.startswith("the smallest mean of mse_path_ ")
+    assert f"{u.claimed.value:.4g} (the smallest mean of mse_path_)," in u.conclusion
 
 
 @pytest.mark.usefixtures("quiet")

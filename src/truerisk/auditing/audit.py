@@ -87,7 +87,7 @@ def audit(
     random_state: Any = 0,
     checks: bool = True,
 ) -> Audit:
-    """Audit a fitted search: compare its claim with the honest risk, and look for other errors.
+    r"""Audit a fitted search: compare its claim with the honest risk, and look for other errors.
 
     Parameters
     ----------
@@ -165,8 +165,9 @@ def audit(
     >>> X, y = tr.datasets.make_simple(50, random_state=1)
     >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 30))}, cv=5)
     >>> u = tr.audit(search.fit(X, y), X, y)
-    >>> print(u.conclusion)
-    best_score_ 0.9000 is optimistic by 0.0600; honest 0.8400 [0.7140, 0.9243].
+    >>> print(u.conclusion.replace(". ", ".\n"))
+    Expect the accuracy on new rows to be 0.8400 (95 % interval 0.7140 to 0.9243).
+    The search reports 0.9000, which is 0.0600 too good.
     """
     run_options = {
         "groups": groups,

@@ -307,27 +307,40 @@ class Audit(ResultWithBounds, Record):
 
 
 def write_conclusion(audit: Audit, score_name: str) -> str:
-    """Describe the result of an audit in one or two sentences; `score_name` is the score's name."""
-    claim_text = f"{score_name} {formats.format_number(audit.claimed.value)}"
+    """Describe the result of an audit in sentences.
+
+    `score_name` is the attribute of the search that holds the claim; "best_score_" is not named.
+    """
+    name = audit.scale.name_for(audit.claimed.named_scoring)
+    claim_text = formats.format_number(audit.claimed.value)
+    if score_name != "best_score_":
+        claim_text += f" ({score_name})"
     if audit.is_rough:
-        return f"{claim_text} {_rough_text(audit)}"
+        return f"The {name} that the search reports, {claim_text}, {_rough_text(audit)}"
     if audit.honest is None or audit.honest.value is None or audit.optimism is None:
-        return f"{claim_text} {_unknown_text(audit)}"
-    honest_text = f"honest {formats.format_number(audit.honest.value)} {_interval_text(audit)}"
-    optimism_text = unsigned_number(abs(audit.optimism), audit.claimed.value)
-    if abs(audit.optimism) <= 1e-12:
-        direction = "is neither optimistic nor pessimistic"
-    else:
-        direction = f"is {'optimistic' if audit.optimism > 0 else 'pessimistic'} by {optimism_text}"
-    text = f"{claim_text} {direction}; {honest_text}.{_optimism_sources_text(audit)}"
+        return f"The {name} that the search reports, {claim_text}, {_unknown_text(audit, name)}"
+    text = (
+        f"Expect the {name} on new rows to be {formats.format_number(audit.honest.value)} "
+        f"({_interval_text(audit)}). The search reports {claim_text}, which is "
+        f"{_optimism_text(audit)}."
+    )
     if audit.refuted:
-        text += " The claim lies outside the interval: it is refuted."
+        text += " It lies outside the interval, so it is refuted."
+    text += _optimism_sources_text(audit)
     conditions = [
         condition for code, condition in UNCORRECTED_FINDINGS.items() if code in audit.codes
     ]
     if conditions:
         text += f" Both numbers are too good if {', or if '.join(conditions)}."
     return text
+
+
+def _optimism_text(audit: Audit) -> str:
+    """Describe how much better or worse the claim is than the honest risk."""
+    if audit.optimism is None or abs(audit.optimism) <= 1e-12:
+        return "the same"
+    difference = unsigned_number(abs(audit.optimism), audit.claimed.value)
+    return f"{difference} {'too good' if audit.optimism > 0 else 'worse'}"
 
 
 def _optimism_sources_text(audit: Audit) -> str:
@@ -338,39 +351,50 @@ def _optimism_sources_text(audit: Audit) -> str:
     if audit.choosing is None or audit.choosing.value is None or audit.optimism is None:
         return f" The splits of the search tested {training_text}."
     choice_text = (
-        f" Corrected for the choice alone it is {formats.format_number(audit.choosing.value)};"
+        " Corrected for the choice of the best setting alone, it would be "
+        f"{formats.format_number(audit.choosing.value)}."
     )
     choice_optimism = audit.scale.compute_optimism(audit.choosing.value, audit.claimed.value)
     split_optimism = audit.optimism - (choice_optimism or 0.0)
     if split_optimism <= 0:
-        return f"{choice_text} {training_text} do not make it more optimistic."
+        return f"{choice_text} Tests of {training_text} did not make it better."
     return (
-        f"{choice_text} {unsigned_number(split_optimism, audit.claimed.value)} more is owed to "
-        f"{training_text}."
+        f"{choice_text} The remaining {unsigned_number(split_optimism, audit.claimed.value)} "
+        f"comes from tests of {training_text}."
     )
 
 
-def _unknown_text(audit: Audit) -> str:
+def _unknown_text(audit: Audit, name: str) -> str:
     """Describe why there is no honest risk."""
     if audit.mixes is None:
-        return "could not be checked: fits failed."
+        return "could not be checked, because fits failed."
     training_text = f"models that saw {RELATED_ROWS_BY_RELATION[audit.mixes]}"
-    return f"rests on {training_text}, and what it is worth without is not known: {audit.why}"
+    return (
+        f"comes from tests of {training_text}. The {name} without these is not known: {audit.why}"
+    )
 
 
 def _rough_text(audit: Audit) -> str:
-    sentence = f"is the best of {audit.n_candidates} scores and therefore optimistic"
-    if audit.rough is not None:
-        corrected_text = formats.format_number(audit.rough.value)
-        sentence += (
-            f"; a rough correction from the split scores gives {corrected_text}, without an "
-            "interval"
+    sentence = "is that of its only setting."
+    if audit.n_candidates > 1:
+        sentence = (
+            f"is the best of {audit.n_candidates} {audit.scale.noun}s and therefore too good."
         )
-    return f"{sentence}. Level 'pairs' or 'nested' measures how much, with X and y."
+    if audit.rough is not None:
+        sentence += (
+            " A rough correction from the scores of the splits gives "
+            f"{formats.format_number(audit.rough.value)}, without an interval."
+        )
+    return (
+        f"{sentence} To learn what to expect on new rows, use level 'pairs' or 'nested' with X "
+        "and y."
+    )
 
 
 def _interval_text(audit: Audit) -> str:
     interval = None if audit.honest is None else audit.honest.interval
     if interval is None:
-        return "(no interval)"
-    return f"[{formats.format_number(interval.low)}, {formats.format_number(interval.high)}]"
+        return "no interval"
+    level_text = formats.format_percent(interval.confidence_level)
+    low, high = formats.format_number(interval.low), formats.format_number(interval.high)
+    return f"{level_text} interval {low} to {high}"

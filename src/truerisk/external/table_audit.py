@@ -334,25 +334,37 @@ class TableAudit(ResultWithBounds, Record):
 
 
 def conclusion_of(audit: TableAudit) -> str:
-    """Describe the result of an audit of a table in two or three sentences."""
-    scoring, honest = audit.selected.scoring, audit.honest
+    """Describe the result of an audit of a table in sentences, in the form of those of `audit`."""
+    scoring, honest, optimism = audit.selected.scoring, audit.honest, audit.optimism or 0.0
     name = "mean loss" if scoring == "loss" else audit.scale.name_for(scoring)
+    interval_text = "no interval"
+    if honest.interval is not None:
+        low, high = honest.interval.low, honest.interval.high
+        interval_text = (
+            f"{formats.format_percent(audit.confidence_level)} interval "
+            f"{formats.format_number(low)} to {formats.format_number(high)}"
+        )
+    candidate = formats.escape_and_truncate(audit.selected.candidate, 60)
+    # The correction treats the candidates as fixed, so it is too small for an adaptive search.
+    at_best, at_least = (" at best", "at least ") if audit.is_adaptive else ("", "")
+    rank = f", the best of {audit.n_candidates} candidates" if audit.n_candidates > 1 else ""
     text = (
-        f"Candidate {formats.escape_and_truncate(audit.selected.candidate, 60)} has the best "
-        f"{name} of {audit.n_candidates} candidates, {formats.format_number(audit.selected.value)}."
-        f" Corrected for this choice it is {formats.format_number(honest.value)} "
-        f"{honest.interval or '(no interval)'}"
+        f"Expect the {name} of candidate {candidate} on new rows to be "
+        f"{formats.format_number(honest.value)}{at_best} ({interval_text}). In the table it is "
+        f"{formats.format_number(audit.selected.value)}{rank}, which is "
     )
-    optimism = audit.optimism or 0.0
     if abs(optimism) > 1e-12:
-        direction = "optimistic" if optimism > 0 else "pessimistic"
         size = unsigned_number(abs(optimism), audit.selected.value)
-        text += f", so the best {audit.scale.noun} is {direction} by {size}"
-    n_others = len(audit.best_set()) - 1
+        text += f"{at_least}{size} too good." if optimism > 0 else f"{size} worse."
+    else:
+        text += "the same."
+    if audit.refuted:
+        text += " It lies outside the interval, so it is refuted."
     if not any(d.low is not None for d in audit.differences):
-        return f"{text}."
+        return text
+    n_others = len(audit.best_set()) - 1
     others = f"{n_others} other{'s' if n_others > 1 else ''}" if n_others else "No other candidate"
-    return f"{text}. {others} may be the best one."
+    return f"{text} {others} may be the best one."
 
 
 def name_best_not_shown(audit: TableAudit) -> str:
