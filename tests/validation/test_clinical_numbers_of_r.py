@@ -102,7 +102,7 @@ def test_validation_of_a_glm_has_the_numbers_of_rms_and_proc():
         met(found.measure(name).honest, expected[name.replace("-", "_")])
     check_ratio(found.measure("oe"), expected["observed_to_expected"])
     figure = draw_roc_curve(found.discrimination, found)
-    assert figure.keys[0].text.startswith(f"held-out rows: AUC {expected['auc']['value']:.4f} [")
+    assert figure.keys[0].text.startswith(f"new rows: AUC {expected['auc']['value']:.4f} [")
     check_benefits(found.net_benefit, expected["net_benefit"])
     for level in found.subgroups.calibration:
         of_level = expected["by_famhist"][level.subgroup.level]

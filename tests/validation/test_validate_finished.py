@@ -124,6 +124,10 @@ def test_validate_finished_is_written_read_and_drawn_again(found):
     page = again.to_html()
     assert page == found.to_html()
     assert "A finished model was applied to 240 rows; nothing was fitted." in page
+    assert "new rows, with their band" in page
+    for view in (page, found._repr_html_()):  # No row was held out of a model finished before.
+        assert "held-out" not in view
+        assert "held out" not in view
     assert "tr.validate(model, X, y, prefit=True" in page
 
 

@@ -17,12 +17,14 @@ from truerisk.validation.validation import Validation
 
 TOP_EDGE, BOTTOM_EDGE, LEFT_EDGE = 30, 336, 52
 N_TABLE_ROWS = 21  # Maximum number of rows of the table that is shown under a figure.
+TESTED_ROWS = {False: ("held-out rows", "held out"), True: ("new rows", "new rows")}
+"""Names of the tested rows in legends and in tables, by whether the model was finished."""
 BAR_RANGE = -0.28, -0.03  # Vertical range of the bars that count rows below the calibration curve.
 
 
 def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Figure | None:
     """Draw the ROC curve of held-out predictions; return None if there is no curve."""
-    roc = discrimination.roc
+    roc, (rows_name, _) = discrimination.roc, TESTED_ROWS[validation.finished]
     if roc is None:
         return None
     measured_auc = validation.measure("auc")
@@ -53,19 +55,23 @@ def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Fi
         caption=f"Event: {event}.{pooled_text}",
         table=FigureTable.from_rows(("false positive rate", "true positive rate"), rows),
         keys=(
-            LegendKey("s0", f"held-out rows: {area_text.strip()}".rstrip(" .:"), "line"),
+            LegendKey("s0", f"{rows_name}: {area_text.strip()}".rstrip(" .:"), "line"),
             LegendKey("baseline", "ranking at random", "line"),
         ),
     )
 
 
 def draw_calibration_curve(
-    curve: CalibrationCurve, smooth_calibration: SmoothCalibration | None = None
+    curve: CalibrationCurve,
+    smooth_calibration: SmoothCalibration | None = None,
+    *,
+    is_finished: bool = False,
 ) -> Figure:
     """Draw the calibration curve: the smoothed outcome over the predictions.
 
-    Bars below the curve count the rows.
+    Bars below the curve count the rows. No row was held out of a model that was finished before.
     """
+    rows_name, rows_column = TESTED_ROWS[is_finished]
     curve_texts = EVENT_TEXTS if curve.of_event else NUMERIC_OUTCOME_TEXTS
     event_text = "the event"
     if smooth_calibration is not None and smooth_calibration.event is not None:
@@ -90,12 +96,12 @@ def draw_calibration_curve(
     if smooth_calibration is not None:
         _draw_bars(drawing, smooth_calibration, curve_texts, (low, high))
     drawing.segment(low, low, high, high, "baseline")
-    legend = [LegendKey("s0", "held-out rows", "line")]
-    table_columns = [(curve_texts.column, curve.predicted), ("held out", curve.observed)]
+    legend = [LegendKey("s0", rows_name, "line")]
+    table_columns = [(curve_texts.column, curve.predicted), (rows_column, curve.observed)]
     if curve.low is not None and curve.high is not None:
         lows, highs = (limits.clip(low, high) for limits in (curve.low, curve.high))
         drawing.band(curve.predicted, lows, highs, "s0")
-        legend = [LegendKey("s0", "held-out rows, with their band", "line")]
+        legend = [LegendKey("s0", f"{rows_name}, with their band", "line")]
         table_columns += [("low", curve.low), ("high", curve.high)]
     for name, values, css_class in (
         ("apparent", curve.apparent, "s2"),
@@ -118,7 +124,12 @@ def draw_calibration_curve(
         name="calibration",
         title=curve_texts.title,
         drawing=drawing,
-        caption=f"{curve_texts.caption.format(event=event_text, own=apparent_prefix)}{slope_text}",
+        caption=(
+            curve_texts.caption.format(
+                event=event_text, own=apparent_prefix, tested="" if is_finished else "held-out "
+            )
+            + slope_text
+        ),
         table=_columns_table(table_columns),
         keys=tuple(legend),
     )
@@ -154,7 +165,7 @@ EVENT_TEXTS = CurveTexts(
     ideal_label="perfect calibration",
     caption=(
         "Probability of {event}: a restricted cubic spline of its logit, between the 1 % and the "
-        "99 % quantile of the {own}probabilities. Bars below: held-out probabilities of rows "
+        "99 % quantile of the {own}probabilities. Bars below: {tested}probabilities of rows "
         "with the event (upwards) and without (downwards)."
     ),
     side_labels=("with the event", "without it"),
@@ -168,7 +179,7 @@ NUMERIC_OUTCOME_TEXTS = CurveTexts(
     ideal_label="perfect calibration",
     caption=(
         "A restricted cubic spline of the predictions, between the 1 % and the 99 % quantile of "
-        "the {own}predictions. Bars below: held-out predictions."
+        "the {own}predictions. Bars below: {tested}predictions."
     ),
     side_labels=("rows",),
 )
@@ -223,8 +234,9 @@ def _draw_bars(
                 drawing.bar(bin_edges[i], bin_edges[i + 1], baseline, bar_end, css_class, tooltip)
 
 
-def draw_net_benefit(benefit: NetBenefit) -> Figure:
+def draw_net_benefit(benefit: NetBenefit, *, is_finished: bool = False) -> Figure:
     """Draw the net benefit of the model, of treating everybody, and of treating nobody."""
+    rows_name, rows_column = TESTED_ROWS[is_finished]
     high, event = (
         benefit.honest if benefit.high is None else benefit.high,
         escape_and_truncate(benefit.event, 60),
@@ -242,8 +254,8 @@ def draw_net_benefit(benefit: NetBenefit) -> Figure:
     drawing.bottom_axis("threshold probability", SHARE_TICKS)
     drawing.horizontal_line(0, "baseline")
     thresholds = benefit.thresholds
-    table_columns = [("threshold", thresholds), ("held out", benefit.honest)]
-    legend = [LegendKey("s0", "held-out rows", "line")]
+    table_columns = [("threshold", thresholds), (rows_column, benefit.honest)]
+    legend = [LegendKey("s0", rows_name, "line")]
     if benefit.treat_all_low is not None and benefit.treat_all_high is not None:
         _draw_band_above(
             drawing,
@@ -256,13 +268,13 @@ def draw_net_benefit(benefit: NetBenefit) -> Figure:
         final_model_benefit = benefit.of_final_model
         css_class = "s0" if final_model_benefit is None else "s2"
         _draw_band_above(drawing, thresholds, (benefit.low, benefit.high), lowest_height, css_class)
-        legend = [LegendKey("s0", "held-out rows, with their band", "line")]
+        legend = [LegendKey("s0", f"{rows_name}, with their band", "line")]
         if final_model_benefit is not None:
             _draw_line_above(
                 drawing, thresholds, final_model_benefit, lowest_height, f"{css_class} thin"
             )
             legend = [
-                LegendKey("s0", "held-out rows", "line"),
+                LegendKey("s0", rows_name, "line"),
                 LegendKey(
                     css_class,
                     "the same rows by models of the final setting, with their band",

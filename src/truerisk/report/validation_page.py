@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from truerisk.core.formats import escape_and_truncate, format_number, format_percent
 from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page
 from truerisk.report.methods_text import ReproductionInfo, describe_score, format_arguments
+from truerisk.report.validation_figures import TESTED_ROWS
 from truerisk.report.validation_parts import build_page_parts, describe_rows
 from truerisk.validation.checklists.paper_words import cited_references
 from truerisk.validation.validation import Validation
@@ -56,16 +57,17 @@ HEADLINE_CSS_CLASSES = {
 def _headline(document: Validation) -> Iterator[Headline]:
     """Yield the main measures, and the honest risk unless it is one of them."""
     risk, shown = document.risk, list[tuple[float | None, str]]()
+    rows_name, _ = TESTED_ROWS[document.finished]
     for name, css_class in HEADLINE_CSS_CLASSES.items():
         measured = document.measure(name)
         if measured is not None and measured.honest is not None:
             # The interval belongs to the final model, if that was measured.
             has_interval = measured.interval is not None and measured.of_final_model is None
-            subtitle = f"interval {measured.interval}" if has_interval else "held-out rows"
+            subtitle = f"interval {measured.interval}" if has_interval else rows_name
             shown.append((measured.honest, str(measured.interval)))
             yield Headline(measured.title, format_number(measured.honest, 3), subtitle, css_class)
     if (risk.value, str(risk.interval)) not in shown:
-        subtitle = "held-out rows" if risk.interval is None else f"interval {risk.interval}"
+        subtitle = rows_name if risk.interval is None else f"interval {risk.interval}"
         yield Headline(describe_score(risk.named_scoring), format_number(risk.value, 3), subtitle)
 
 
@@ -85,6 +87,7 @@ STEYERBERG_REFERENCE = "Steyerberg EW (2019). Clinical Prediction Models. 2nd ed
 def describe_measures(document: Validation) -> list[str]:
     """Describe the measures of a validation in sentences: AUC, R², calibration and Brier score."""
     verdict_sentences, calibration = [], document.calibration
+    rows_name, _ = TESTED_ROWS[document.finished]
     if document.finished:
         n_rows = document.rows["n_rows"]
         verdict_sentences.append(
@@ -127,15 +130,17 @@ def describe_measures(document: Validation) -> list[str]:
                 f"; its interval holds {ideal_value:g}, the value of calibrated predictions."
             )
         verdict_sentences.append(
-            sentence.format(f"{format_number(measured.honest)}{interval_text}{apparent_text}")
+            sentence.format(
+                f"{format_number(measured.honest)}{interval_text}{apparent_text}", rows=rows_name
+            )
             + meaning_text
         )
     return verdict_sentences
 
 
 SENTENCE_BY_MEASURE = {
-    "auc": "On held-out rows the AUC is {}.",
-    "explained": "On held-out rows R² is {}.",
+    "auc": "On {rows} the AUC is {}.",
+    "explained": "On {rows} R² is {}.",
     "slope": "The calibration slope is {}",
     "in-the-large": "Calibration in the large is {}",
     "brier": "The Brier score is {}.",

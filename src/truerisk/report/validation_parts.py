@@ -21,7 +21,7 @@ from truerisk.report.validation_figures import (
     draw_roc_curve,
 )
 from truerisk.validation.measures import FINISHED_TABLE_HEADER, TABLE_HEADER, Measured
-from truerisk.validation.validation import PART_TITLES, Validation
+from truerisk.validation.validation import FOLLOW_UP_CLASSES, PART_TITLES, Validation
 
 
 @frozen
@@ -73,7 +73,9 @@ def describe_rows(validation: Validation) -> str:
     """Describe the rows of a validation: their number and the event."""
     rows = validation.rows
     event_text = (
-        "" if rows["n_events"] is None else f", event {escape_and_truncate(str(rows['event']), 60)}"
+        ""
+        if rows["n_events"] is None or rows["event"] == FOLLOW_UP_CLASSES[1]
+        else f", event {escape_and_truncate(str(rows['event']), 60)}"
     )
     return f"{rows['n_rows']} rows{event_text}"
 
@@ -99,7 +101,11 @@ def build_page_parts(validation: Validation) -> Iterator[PagePart]:
         )
     if calibration is not None:
         curve = calibration.curve
-        figure = None if curve is None else draw_calibration_curve(curve, calibration)
+        figure = (
+            None
+            if curve is None
+            else draw_calibration_curve(curve, calibration, is_finished=validation.finished)
+        )
         yield PagePart(
             "calibration",
             EVENT_CALIBRATION_LEAD if calibration.event is not None else NUMERIC_CALIBRATION_LEAD,
@@ -114,7 +120,7 @@ def build_page_parts(validation: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "net_benefit",
             "Whether deciding by the model is better than treating everybody or nobody.",
-            (draw_net_benefit(validation.net_benefit),),
+            (draw_net_benefit(validation.net_benefit, is_finished=validation.finished),),
             sentences=(
                 validation.net_benefit.sentence,
                 *(escape_and_truncate(note, 1000) for note in validation.net_benefit.notes),

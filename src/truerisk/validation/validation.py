@@ -221,7 +221,9 @@ class Validation(ResultWithBounds, Record):
             event = formats.escape_and_truncate(str(rows["event"]), 60)
             n_rows, n_events, n_censored = rows["n_rows"], rows["n_events"], rows["n_censored"]
             if n_events is None or n_censored is None:
-                blocks.append(f"event: {event}, in {n_events} of {n_rows} rows")
+                # Survival outcomes without a horizon have no name of the event.
+                named_event = "event" if event == FOLLOW_UP_CLASSES[1] else f"event: {event},"
+                blocks.append(f"{named_event} in {n_events} of {n_rows} rows")
             else:
                 blocks.append(
                     f"event {event}: {n_events} of {n_rows} rows; "
