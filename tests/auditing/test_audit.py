@@ -1,11 +1,13 @@
 """`tr.audit`: the claim of a fitted search, the honest risk, what is wrong, and how it is told."""
 
+import html
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.feature_selection import SelectKBest
+from sklearn.metrics import f1_score, make_scorer
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -203,6 +205,45 @@ def test_rough_number_of_level_scores_is_no_headline(search):
     assert u.honest.interval is None
     assert "rough" in u.honest.method
     assert u.refuted is None
+
+
+@pytest.mark.parametrize(
+    ("scoring", "labels", "name"),
+    [
+        ("roc_auc", ("early", "late"), "roc_auc of 'late'"),
+        ("precision", (0, 1), "precision of 1"),
+        ("jaccard", (0, 1), "jaccard of 1"),
+        (make_scorer(f1_score, pos_label="early"), ("early", "late"), "f1 of 'early'"),
+        (make_scorer(f1_score, pos_label=0), (0, 1), "f1 of 0"),
+        ("balanced_accuracy", ("early", "late"), "balanced_accuracy"),
+    ],
+)
+def test_audit_names_the_class_of_its_score(rows, scoring, labels, name):
+    """In the conclusion, the printed result and its title, the page, and the numbers themselves."""
+    X, y = rows[0], np.array(labels)[rows[1]]
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, scoring=scoring)
+    u = tr.audit(search.fit(X, y), X, y)
+    assert u.conclusion.startswith(f"Expect the {name} on new rows to be ")
+    assert u.title.endswith(f"level 'pairs', {name}")
+    assert f"{name} (larger is better)" in str(u)
+    page = html.unescape(u.to_html())
+    for text in (f"Scores, {name}, larger is better", f", with {name} ", f">{name} (larger is"):
+        assert text in page
+    assert f"{name} {u.claimed.value:.4f} (larger is better, " in str(u.claimed)
+    assert {one.named_scoring for one in (u.claimed, u.honest, u.rough)} == {name}
+    again = type(u).from_json(u.to_json())
+    assert (str(again), again.to_html()) == (str(u), u.to_html())
+    assert tr.audit(search, X, y, level="scores").honest.named_scoring == name
+
+
+def test_audit_without_rows_knows_the_class_of_a_named_score_alone(rows):
+    names = {}
+    for scoring in ("f1", "roc_auc", "auc"):
+        learner = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5]}, scoring=scoring)
+        if scoring == "auc":
+            learner = tr.HonestSearchCV(learner.estimator, learner.param_grid, scoring=scoring)
+        names[scoring] = tr.audit(learner.fit(*rows), level="scores").claimed.named_scoring
+    assert names == {"f1": "f1 of 1", "roc_auc": "roc_auc", "auc": "auc"}
 
 
 def test_notebook_view_escapes_what_users_write(rows):

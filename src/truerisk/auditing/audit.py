@@ -33,6 +33,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.core.identity import takes_environment
+from truerisk.core.plain_values import to_json_value
 from truerisk.core.progress import displays_progress
 from truerisk.core.registry import check_known
 from truerisk.data.data import Data, take_named_columns
@@ -58,6 +59,7 @@ from truerisk.search.claim import (
     make_score_scale,
     refuse_other_class,
     scale_with_package_loss,
+    scored_class,
 )
 from truerisk.search.reading import read_claim, unwrap_search
 from truerisk.search.repeat import find_surviving_state
@@ -255,8 +257,9 @@ def run_audit(search: Any, X: Any, y: Any, audit_options: AuditOptions) -> Audit
     claim = _describe_settings(claim)
     findings += score_findings(claim, scale, getattr(search, "error_score", None))
     findings = list(dict.fromkeys(findings))
+    positive = scored_class(scale, claim, None if problem is None else problem.data)
     audit = _to_audit(
-        claim, scale, level, corrected_risk, findings, run_options["confidence_level"]
+        claim, scale, positive, level, corrected_risk, findings, run_options["confidence_level"]
     )
     if audit_options.checks:
         warn_of_findings(finding for finding in findings if finding.code in ALWAYS_CHECKED_CODES)
@@ -353,6 +356,7 @@ def _splits_of_search(claim: Claim, data: Data, level: str) -> Plan | None:
 def _to_audit(
     claim: Claim,
     scale: ScoreScale,
+    positive: Any,
     level: str,
     corrected_risk: CorrectedRisk,
     findings: list[Finding],
@@ -366,6 +370,7 @@ def _to_audit(
         params=params,
         scoring=score_name,
         perfect=result_scale.perfect,
+        positive=to_json_value(positive),
     )
     rough_risk = rough_corrected_risk(claim, scale)
     rough_outcome = None
@@ -380,7 +385,9 @@ def _to_audit(
     honest_risk, choice_risk = (
         None
         if corrected_estimate is None
-        else corrected_estimate.on_scale(result_scale, scoring=score_name)
+        else corrected_estimate.on_scale(
+            result_scale, scoring=score_name, positive=claimed_outcome.positive
+        )
         for corrected_estimate in (corrected_risk.honest_risk, corrected_risk.choice_risk)
     )
     uses_scores_only = level == "scores" and corrected_risk.mixed_kind is None

@@ -52,7 +52,7 @@ class DeclaredOutcome(ResultOnScale, Record):
 
     Without rows the value has no interval.
 
-    `value` and `perfect` refer to the score of the search, as in `RiskEstimate`.
+    `value`, `perfect` and `positive` refer to the score of the search, as in `RiskEstimate`.
     """
 
     value: FiniteNumber
@@ -63,17 +63,18 @@ class DeclaredOutcome(ResultOnScale, Record):
     perfect: PerfectScore | None = None
     std_error: NonNegative | None = None
     interval: Interval | None = None
+    positive: Any = None
 
     @property
     def named_scoring(self) -> str:
-        """The name of the score; a search does not say to which class it refers."""
-        return self.scoring
+        """The name of the score, with the class to which it refers, if it is known."""
+        return formats.score_of_class(self.scoring, self.positive)
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
-        name, better_direction = self.scale.name_for(self.scoring), self.scale.better
+        name, better_direction = self.scale.name_for(self.named_scoring), self.scale.better
         return (
             f"{name} {formats.format_number(self.value)} ({better_direction} is better, "
             f"{self.method})"
@@ -249,7 +250,7 @@ class Audit(ResultWithBounds, Record):
 
     @property
     def _header(self) -> list[str]:
-        return ["", self.scale.column_heading(self.claimed.scoring), "interval", "by"]
+        return ["", self.scale.column_heading(self.claimed.named_scoring), "interval", "by"]
 
     @property
     def title(self) -> str:
@@ -257,7 +258,7 @@ class Audit(ResultWithBounds, Record):
         setting_text = formats.format_params(self.claimed.params)
         return (
             f"{self.search}, {self.n_candidates} settings, chosen {setting_text}; "
-            f"level '{self.level}', {self.scale.name_for(self.claimed.scoring)}"
+            f"level '{self.level}', {self.scale.name_for(self.claimed.named_scoring)}"
         )
 
     def __str__(self) -> str:
@@ -296,7 +297,7 @@ class Audit(ResultWithBounds, Record):
         if self.honest is not None:
             return numbers_of(self.honest)
         unknown_risk = ReportedValue(None, None, self.scale.better)
-        title = f"honest {self.scale.name_for(self.claimed.scoring)}"
+        title = f"honest {self.scale.name_for(self.claimed.named_scoring)}"
         return {self.claimed.scoring: HonestNumber(title, unknown_risk, self.claimed.perfect)}
 
     def _metrics(self) -> Mapping[str, Any]:

@@ -64,7 +64,7 @@ def draw_claim(audit: Audit) -> Figure | None:
     )
     direction_text = "" if score_scale.perfect is not None else ", lower is better"
     drawing.bottom_axis(
-        f"{score_scale.axis_label(shorten(audit.claimed.scoring, 30))}{direction_text}"
+        f"{score_scale.axis_label(shorten(audit.claimed.named_scoring, 30))}{direction_text}"
     )
     drawing.vertical_line(audit.claimed.value, "baseline")
     for i, (name, risk) in enumerate(known_risks):
@@ -151,7 +151,7 @@ def draw_settings(audit: Audit) -> Figure | None:
         x=PixelScale.from_values([1, len(sorted_risks)], MARGIN, DRAWING_WIDTH - 14, margin=0.03),
         y=PixelScale.from_values(axis_values, HEIGHT - MARGIN, 26),
     )
-    drawing.left_axis(score_scale.axis_label(shorten(audit.claimed.scoring, 30)))
+    drawing.left_axis(score_scale.axis_label(shorten(audit.claimed.named_scoring, 30)))
     ticks = [position for position in drawing.x.ticks(6) if position >= 1]
     drawing.bottom_axis("settings, the best on the left", ticks)
     if honest_value is not None:

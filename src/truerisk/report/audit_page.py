@@ -39,7 +39,7 @@ def draw_audit_page(audit: Audit) -> Page:
         escape_and_truncate(audit.search, 60),
         escape_and_truncate(audit.source, 80),
     )
-    score_scale, name = audit.scale, escape_and_truncate(audit.claimed.scoring, 40)
+    score_scale, name = audit.scale, escape_and_truncate(audit.claimed.named_scoring, 40)
     risk_label = f"Risks in {name} loss" if score_scale.perfect is None else f"Scores, {name}"
     n_settings, has_few_classes = audit.n_candidates, len(audit.class_counts) <= MAX_COUNTED_CLASSES
     row_texts = (
@@ -64,7 +64,7 @@ def draw_audit_page(audit: Audit) -> Page:
             f"level {escape_and_truncate(audit.level, 20)}",
             f"{n_settings} setting{'s' if n_settings != 1 else ''}",
             f"chosen {format_setting(audit.claimed.params)}",
-            audit.scale.name_for(audit.claimed.scoring),
+            audit.scale.name_for(audit.claimed.named_scoring),
         ],
         "headline": list(_headline(audit)),
         "conclusion": escape_sentences(audit.conclusion),
@@ -188,9 +188,8 @@ def _methods_sentences(audit: Audit) -> Iterator[str]:
     )
     yield (
         f"A {search_name} {comparison_text} {format_setting(claimed_risk.params)}, with "
-        f"{audit.scale.name_for(claimed_risk.scoring)} {format_number(claimed_risk.value)} by the "
-        "same scores "
-        "that it chose by."
+        f"{audit.scale.name_for(claimed_risk.named_scoring)} {format_number(claimed_risk.value)} "
+        "by the same scores that it chose by."
     )
     if audit.honest is not None and audit.honest.value is not None and not audit.is_rough:
         yield _honest_sentence(audit, audit.honest)

@@ -404,28 +404,33 @@ def refuse_other_class(score_scale: ScoreScale, claim: Claim, data: Data, positi
     """Raise BadArgument unless the search's score refers to the class `positive`."""
     if positive is None:
         return
-    requested_class, scored_class = (
+    requested_class, class_of_score = (
         data.label(class_code(positive, data)),
-        _scored_class(score_scale, claim, data),
+        scored_class(score_scale, claim, data),
     )
-    if scored_class is None:
+    if class_of_score is None:
         raise BadArgument(
             f"{mention('positive', positive)} names a class, and the score of this search "
             f"({score_scale.name}) is not of one class: leave positive out."
         )
     # The AUC is the same for both classes.
-    if scored_class != requested_class and not is_a(score_scale.test_set_loss, AUC_IMPORT_PATH):
+    if class_of_score != requested_class and not is_a(score_scale.test_set_loss, AUC_IMPORT_PATH):
         raise BadArgument(
             f"{mention('positive', positive)}: the search scores by {score_scale.name} of class "
-            f"{repr_on_one_line(scored_class)}. Give the search the scorer of the class that you "
+            f"{repr_on_one_line(class_of_score)}. Give the search the scorer of the class that you "
             "mean, such as make_scorer(f1_score, pos_label=...), and fit it again."
         )
 
 
-def _scored_class(score_scale: ScoreScale, claim: Claim, data: Data) -> Any:
-    """Return the class to which the search's score refers; None stands for all classes."""
-    if isinstance(score_scale.test_set_loss, Loss) and not is_a(
-        score_scale.test_set_loss, SCORER_LOSS_PATH
+def scored_class(score_scale: ScoreScale, claim: Claim, data: Data | None) -> Any:
+    """Return the class to which the search's score refers; None stands for all classes.
+
+    Without rows the class of the AUC, and of a loss of this package, is unknown.
+    """
+    if (
+        data is not None
+        and isinstance(score_scale.test_set_loss, Loss)
+        and not is_a(score_scale.test_set_loss, SCORER_LOSS_PATH)
     ):
         return score_scale.test_set_loss.label(data)
     if find_sklearn_name(claim) in ONE_CLASS_SCORES:
