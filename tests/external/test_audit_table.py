@@ -213,6 +213,10 @@ def test_audit_table_rates_the_positive_class(positive, score):
     audit = tr.audit_table(lines.assign(**shares), scoring=score, positive=positive)
     assert audit.selected.value == pytest.approx(expected[score])
     assert abs(audit.honest.value - expected[score]) < 0.03
+    assert audit.selected.named_scoring == audit.honest.named_scoring == f"{score} of '{positive}'"
+    assert audit.conclusion.startswith(f"Expect the {score} of '{positive}' on new rows to be ")
+    for text in (str(audit), html.unescape(audit.to_html())):
+        assert f"{score} of '{positive}' (larger is better)" in text
     if score != "f1":
         again = tr.audit_table(lines.assign(prediction=chance), scoring=score, positive=positive)
         assert again.honest == audit.honest
@@ -278,9 +282,9 @@ def test_conclusion_of_a_table_says_what_to_expect(losses, options, claim, end):
         level = 100 * audit.confidence_level
         interval_text = interval_text.format(level, interval.low, interval.high)
     start = (
-        f"Expect the {name} of candidate {audit.selected.candidate} on new rows to be "
-        f"{audit.honest.value:.4f}{' at best' if 'adaptive' in options else ''} ({interval_text}). "
-        f"In the table it is {claim}"
+        f"Expect the {name} on new rows to be "
+        f"{audit.honest.value:.4f}{' at best' if 'adaptive' in options else ''} ({interval_text}) "
+        f"for candidate {audit.selected.candidate}. In the table it is {claim}"
     ).format(f"{audit.selected.value:.4f}", f"{abs(audit.optimism):.4f}")
     assert audit.conclusion.startswith(start)
     assert end in audit.conclusion

@@ -192,6 +192,7 @@ def audit_table(
         "scoring": table.scoring,
         "candidate": table.names[best],
         "perfect": scale.perfect,
+        "positive": table.positive,
     }
     unit = "row" if table.rated_sets is None else "test set"
     audit = TableAudit(

@@ -63,6 +63,7 @@ class CandidateTable:
     losses: np.ndarray
     scoring: str
     scale: Scale
+    positive: Any = None
     groups: np.ndarray | None = None
     order: np.ndarray | None = None
     rated_sets: RatedSets | None = None
@@ -399,6 +400,7 @@ def _read_long_table(
         "names": lines.candidates,
         "scoring": loss.name,
         "scale": loss.scale,
+        "positive": loss.label(data),
         "groups": group_codes(groups, data.n_rows),
         "order": order,
     }

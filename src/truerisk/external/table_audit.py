@@ -55,6 +55,8 @@ class TableRisk(ResultOnScale, Record):
         Notes for the reader.
     perfect : float, optional
         The score of a perfect model, as in `RiskEstimate`; None for a loss.
+    positive : label, optional
+        The class to which the score refers, if it is a score of one class.
     """
 
     value: FiniteNumber
@@ -65,18 +67,19 @@ class TableRisk(ResultOnScale, Record):
     std_error: NonNegative | None = None
     notes: tuple[str, ...] = ()
     perfect: PerfectScore | None = None
+    positive: Any = None
 
     @property
     def named_scoring(self) -> str:
-        """Name of the score, without a class, because a table does not say which class is rated."""
-        return self.scoring
+        """Name of the score, with the class to which it refers: "f1 of 'bad'"."""
+        return formats.score_of_class(self.scoring, self.positive)
 
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
         interval_text = "" if self.interval is None else f" {self.interval}"
-        name = self.scale.name_for(self.scoring)
+        name = self.scale.name_for(self.named_scoring)
         return f"{name} {formats.format_number(self.value)}{interval_text} ({self.method})"
 
 
@@ -269,7 +272,7 @@ class TableAudit(ResultWithBounds, Record):
     @property
     def number_tables(self) -> list[tables.Block]:
         """The values, and the best of the other candidates if there are any."""
-        scoring = self.selected.scoring
+        scoring = self.selected.named_scoring
         rows = [
             [name, formats.format_number(risk.value), str(risk.interval or "none"), risk.method]
             for name, risk in (("selected", self.selected), ("honest", self.honest))
@@ -335,7 +338,7 @@ class TableAudit(ResultWithBounds, Record):
 
 def conclusion_of(audit: TableAudit) -> str:
     """Describe the result of an audit of a table in sentences, in the form of those of `audit`."""
-    scoring, honest, optimism = audit.selected.scoring, audit.honest, audit.optimism or 0.0
+    scoring, honest, optimism = audit.selected.named_scoring, audit.honest, audit.optimism or 0.0
     name = "mean loss" if scoring == "loss" else audit.scale.name_for(scoring)
     interval_text = "no interval"
     if honest.interval is not None:
@@ -349,8 +352,8 @@ def conclusion_of(audit: TableAudit) -> str:
     at_best, at_least = (" at best", "at least ") if audit.is_adaptive else ("", "")
     rank = f", the best of {audit.n_candidates} candidates" if audit.n_candidates > 1 else ""
     text = (
-        f"Expect the {name} of candidate {candidate} on new rows to be "
-        f"{formats.format_number(honest.value)}{at_best} ({interval_text}). In the table it is "
+        f"Expect the {name} on new rows to be {formats.format_number(honest.value)}{at_best} "
+        f"({interval_text}) for candidate {candidate}. In the table it is "
         f"{formats.format_number(audit.selected.value)}{rank}, which is "
     )
     if abs(optimism) > 1e-12:

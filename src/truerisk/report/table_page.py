@@ -43,7 +43,8 @@ def draw_differences(audit: TableAudit) -> Figure | None:
     texts = [f"{name}: {difference}, interval {interval}" for name, difference, interval in cells]
     drawing = make_row_drawing(title, "; ".join(texts), x, len(shown), ROW_HEIGHT, TOP_MARGIN)
     better = "" if audit.scale.perfect is not None else ", lower is better"
-    drawing.bottom_axis(f"difference of {noun}s, {shorten(audit.selected.scoring, 24)}{better}")
+    scoring = shorten(audit.selected.named_scoring, 24)
+    drawing.bottom_axis(f"difference of {noun}s, {scoring}{better}")
     drawing.vertical_line(0.0, "baseline")
     for i, ((d, interval), text) in enumerate(zip(shown, texts, strict=True)):
         drawing.row_label(i + 0.5, shorten(d.candidate, 18))
@@ -89,7 +90,7 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
             f"{audit.n_rows} rows",
             *([] if audit.n_groups is None else [f"{audit.n_groups} groups"]),
             f"selected {escape_and_truncate(selected.candidate, 60)}",
-            scale.name_for(selected.scoring),
+            scale.name_for(selected.named_scoring),
         ],
         "headline": headline,
         "conclusion": escape_sentences(audit.conclusion),
@@ -117,7 +118,7 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
 
 def _methods_text(audit: TableAudit) -> str:
     """Write the methods paragraph about the audit of a table, for use in a paper."""
-    name, noun = audit.scale.name_for(audit.selected.scoring), audit.scale.noun
+    name, noun = audit.scale.name_for(audit.selected.named_scoring), audit.scale.noun
     groups = "" if audit.n_groups is None else f" in {audit.n_groups} groups"
     honest = f"{format_number(audit.honest.value)} ({describe_interval(audit.honest.interval)})"
     text = (
