@@ -44,9 +44,11 @@ def test_gate_of_a_call_is_met_as_written_and_missed_one_step_stricter(scoring):
         names = {"search": search.fit(X, TARGETS[scoring]), "X": X, "y": TARGETS[scoring]}
         call = "tr.audit(search, X, y)"
     gate = gate_of(eval(call, {"tr": tr, **names}).to_html())
-    exec(gate, {"tr": tr, **names})
+    exec(gate, dict(names))
     with pytest.raises(tr.exceptions.BoundMissed):
-        exec(stricter(gate), {"tr": tr, **names})
+        exec(stricter(gate), dict(names))
+    assert gate.startswith("import truerisk as tr\n\n# ")
+    assert all(re.search(rf"^# .*\b{name}\b.*: ", gate, re.MULTILINE) for name in names)
 
 
 def exit_code_of(command: str) -> int:

@@ -31,6 +31,7 @@ ROUGH_REFERENCE = (
     "Tibshirani RJ, Tibshirani R (2009). A bias correction for the minimum error rate in "
     "cross-validation. Annals of Applied Statistics 3:822–829."
 )
+CALL_NAMES = "search: your fitted search; X, y: the rows on which it was fitted"
 
 
 def draw_audit_page(audit: Audit) -> Page:
@@ -75,7 +76,7 @@ def draw_audit_page(audit: Audit) -> Page:
         "sections": tuple(_sections(audit)),
         "methods": " ".join(_methods_sentences(audit)),
         "references": _references(audit),
-        "gate": make_gate(audit, _call(audit), is_command=bool(audit.command)),
+        "gate": make_gate(audit, _call(audit), CALL_NAMES, is_command=bool(audit.command)),
         "repeat": _repeat_info(audit),
         "notes": list(dict.fromkeys(notes))[:40],
     }

@@ -25,10 +25,11 @@ class Gate:
     call: str
 
 
-def make_gate(result: ResultWithBounds, call: str, *, is_command: bool) -> Gate:
+def make_gate(result: ResultWithBounds, call: str, names: str, *, is_command: bool) -> Gate:
     """Return the gate of a result that a call or a command has computed.
 
     Its bound is the strictest one of two significant digits that the interval of the result keeps.
+    `names` says what the names of the user's objects in a call stand for.
     """
     name, number = next(iter(get_honest_numbers(result).items()))
     reported = number.reported_value
@@ -48,7 +49,8 @@ def make_gate(result: ResultWithBounds, call: str, *, is_command: bool) -> Gate:
         return Gate(f"{lead}This is the command that computed the page.", call)
     lead += f"This result just meets the bound {bound}: replace it by the bound that you need."
     if not is_command:
-        return Gate(lead, f"u = {call}\nu.require({format_as_argument(name, bound)})")
+        requirement = f"u.require({format_as_argument(name, bound)})"
+        return Gate(lead, f"import truerisk as tr\n\n# {names}\nu = {call}\n{requirement}")
     option = f"--min-score {name}={bound}" if is_score else f"--fail-above {bound}"
     return Gate(lead, f"{call} {option}")
 

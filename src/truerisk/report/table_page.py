@@ -109,7 +109,7 @@ def draw_table_audit_page(audit: TableAudit) -> Page:
         "text": "",
         "methods": _methods_text(audit),
         "references": [find_reference("bbc")],
-        "gate": make_gate(audit, call, is_command=bool(audit.command)),
+        "gate": make_gate(audit, call, "losses: your table", is_command=bool(audit.command)),
         "repeat": ReproductionInfo.from_call(call, {"seed": str(audit.seed)}, {}),
         "notes": [escape_and_truncate(note, 400) for note in audit.all_notes],
     }
