@@ -5,8 +5,8 @@ drawn at random; greedy changes of the best one; half of each; crossings of the 
 (evolution); and the most promising ones by a kernel regression on the earlier scores (Bayes). The
 truth is the error of the selected candidate, fitted on all rows, on 20,000 fresh rows. Printed are
 the share of data sets whose 95 % interval holds it, the share in which the order of the trials is
-found to be adaptive, and both means; at the end, the table of docs/any-search.md. Half an hour with
-40 data sets. Its last rows come from `--sets 20 --size 2000 500`.
+found to be adaptive, and both means; at the end, the table of docs/adaptive-searches.md. Half an
+hour with 40 data sets. Its last rows come from `--sets 20 --size 2000 500`.
 """
 
 from __future__ import annotations

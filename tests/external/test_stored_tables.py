@@ -98,3 +98,13 @@ def test_lines_of_r_on_the_page_were_run(read):
 def test_page_shows_the_rows_that_r_validated(name):
     golden = DATA.parents[1] / "golden" / "clinical" / name
     assert (DOCS / name).read_bytes() == golden.read_bytes()
+
+
+def test_losses_on_the_page_are_those_of_forty_equal_settings():
+    """The page states the true error of all of them, 0.3."""
+    rng = np.random.default_rng(0)
+    difficulty = rng.choice([0.05, 0.55], size=150)  # Half of the rows are hard.
+    losses = (rng.random((40, 150)) < difficulty).astype(int)
+    written = pd.read_csv(DOCS / "losses.csv")
+    assert list(written) == [f"setting {number}" for number in range(1, 41)]
+    assert np.array_equal(written.to_numpy(), losses.T)
