@@ -125,7 +125,8 @@ def test_validate_finished_is_written_read_and_drawn_again(found):
     assert page == found.to_html()
     assert "A finished model was applied to 240 rows; nothing was fitted." in page
     assert "new rows, with their band" in page
-    for view in (page, found._repr_html_()):  # No row was held out of a model finished before.
+    shown = (found, found.calibration, found.net_benefit)
+    for view in (page, *(part._repr_html_() for part in shown)):  # Nothing was held out.
         assert "held-out" not in view
         assert "held out" not in view
     assert "tr.validate(model, X, y, prefit=True" in page
