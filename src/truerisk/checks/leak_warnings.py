@@ -24,7 +24,7 @@ from truerisk.plan.plan import Plan
 def warn_of_leaks(data: Data, method: Method, plan: Plan) -> list[str]:
     """Warn about test rows whose model was trained on them, a copy, their group or a later row.
 
-    Return the warnings, because a result has to repeat them.
+    Return the warnings that a result has to repeat, which are all but the one about copies.
     """
     leak_kinds: list[Leak] = ["groups", "copies"]
     if method.splits and not method.respects_time:
@@ -63,14 +63,16 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> list[str]:
             f"them, as '{method.name}' has it: the estimate is too good. Give test rows that are "
             "no training rows."
         ] = DuplicateRowsWarning
-    if len(leaking_rows := leaking_rows_by_kind["copies"]):
-        texts[
-            f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) have an exact copy in a "
-            "training set that they test: if they are copies of one case the estimate is too "
-            "good. Remove the copies, or give groups=."
-        ] = DuplicateRowsWarning
     for text, category in texts.items():
         warn(text, category)
+    if len(leaking_rows := leaking_rows_by_kind["copies"]):
+        warn(
+            f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) "
+            "have an exact copy in a training "
+            "set that they test: if they are copies of one case the estimate is too good. "
+            "Remove the copies, or give groups=.",
+            DuplicateRowsWarning,
+        )
     return list(texts)
 
 
