@@ -199,18 +199,14 @@ def _draw_permutation_test(test: PermutationTest) -> Figure:
     )
 
 
-def _draw_smooth_calibration(
-    smooth_calibration: SmoothCalibration | None, *, is_finished: bool = False
-) -> Figure | None:
+def _draw_smooth_calibration(smooth_calibration: SmoothCalibration | None) -> Figure | None:
     """Draw a calibration curve, and bars below it that count the rows.
 
     The result is None if there is no curve.
     """
     if smooth_calibration is None or smooth_calibration.curve is None:
         return None
-    return draw_calibration_curve(
-        smooth_calibration.curve, smooth_calibration, is_finished=is_finished
-    )
+    return draw_calibration_curve(smooth_calibration.curve, smooth_calibration)
 
 
 def draw_error_posterior(posterior: ErrorPosterior) -> Figure:
@@ -404,7 +400,5 @@ FIGURE_FUNCTIONS: dict[type[DisplayedResult], Callable[[Any], Figure | None]] = 
     SmoothCalibration: _draw_smooth_calibration,
     TableAudit: draw_differences,
     Subgroups: lambda subgroups: draw_forest(subgroups.risks[0]),
-    Validation: lambda validation: _draw_smooth_calibration(
-        validation.calibration, is_finished=validation.finished
-    ),
+    Validation: lambda validation: _draw_smooth_calibration(validation.calibration),
 }

@@ -62,15 +62,17 @@ def draw_roc_curve(discrimination: Discrimination, validation: Validation) -> Fi
 
 
 def draw_calibration_curve(
-    curve: CalibrationCurve,
-    smooth_calibration: SmoothCalibration | None = None,
-    *,
-    is_finished: bool = False,
+    curve: CalibrationCurve, smooth_calibration: SmoothCalibration | None = None
 ) -> Figure:
     """Draw the calibration curve: the smoothed outcome over the predictions.
 
     Bars below the curve count the rows. No row was held out of a model that was finished before.
     """
+    is_finished = smooth_calibration is not None and all(
+        # Only a finished model has no values on its training rows.
+        measure.apparent is None
+        for measure in smooth_calibration.measures.values()
+    )
     rows_name, rows_column = TESTED_ROWS[is_finished]
     curve_texts = EVENT_TEXTS if curve.of_event else NUMERIC_OUTCOME_TEXTS
     event_text = "the event"
@@ -234,9 +236,10 @@ def _draw_bars(
                 drawing.bar(bin_edges[i], bin_edges[i + 1], baseline, bar_end, css_class, tooltip)
 
 
-def draw_net_benefit(benefit: NetBenefit, *, is_finished: bool = False) -> Figure:
+def draw_net_benefit(benefit: NetBenefit) -> Figure:
     """Draw the net benefit of the model, of treating everybody, and of treating nobody."""
-    rows_name, rows_column = TESTED_ROWS[is_finished]
+    # Only a finished model has no net benefit on its training rows.
+    rows_name, rows_column = TESTED_ROWS[benefit.apparent is None]
     high, event = (
         benefit.honest if benefit.high is None else benefit.high,
         escape_and_truncate(benefit.event, 60),

@@ -101,11 +101,7 @@ def build_page_parts(validation: Validation) -> Iterator[PagePart]:
         )
     if calibration is not None:
         curve = calibration.curve
-        figure = (
-            None
-            if curve is None
-            else draw_calibration_curve(curve, calibration, is_finished=validation.finished)
-        )
+        figure = None if curve is None else draw_calibration_curve(curve, calibration)
         yield PagePart(
             "calibration",
             EVENT_CALIBRATION_LEAD if calibration.event is not None else NUMERIC_CALIBRATION_LEAD,
@@ -120,7 +116,7 @@ def build_page_parts(validation: Validation) -> Iterator[PagePart]:
         yield PagePart(
             "net_benefit",
             "Whether deciding by the model is better than treating everybody or nobody.",
-            (draw_net_benefit(validation.net_benefit, is_finished=validation.finished),),
+            (draw_net_benefit(validation.net_benefit),),
             sentences=(
                 validation.net_benefit.sentence,
                 *(escape_and_truncate(note, 1000) for note in validation.net_benefit.notes),
