@@ -123,7 +123,17 @@ def validated():
     return tr.validate(GaussianNB(), X, Y, replicates=0)
 
 
+def ladder():
+    kept = tr.Ladder([0, 1] * 20)
+    kept.submit([0] * 40, name="<all 0>")
+    return kept
+
+
 SHOWN = {
+    "accepted": (lambda: ladder().steps, "<td style='text-align:left'>&lt;all 0&gt;</td>"),
+    "none accepted": (lambda: tr.Ladder([0, 1] * 20).steps, "Accepted submissions"),
+    "measures": (lambda: validated().measures, ">average-precision<"),
+    "measures of a finished model": (lambda: finished().measures, ">value<"),
     "checklist": (lambda: validated().checklist, "for you to answer"),
     "stability": (lambda: validated().stability.features, "nothing was selected"),
     "finished": (finished, ">Updating<"),
@@ -155,6 +165,12 @@ def test_notebook_view_is_tables_with_short_captions(name):
         body = table.partition("<tbody>")[2].split("<tr>")[1:]
         columns = list(zip(*(re.findall("<td[^>]*>(.*?)</td>", row) for row in body), strict=True))
         assert all(set(column) - {"", "–"} for column in columns[1:])
+
+
+def test_measures_are_printed_as_a_table():
+    heading, _, first, *_ = str(validated().measures).splitlines()
+    assert heading.split() == ["name", "honest", "low", "high", "apparent"]
+    assert first.split()[0] == "auc"
 
 
 @pytest.mark.parametrize("outer", ["pairs", None])

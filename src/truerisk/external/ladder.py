@@ -56,6 +56,7 @@ from truerisk.results.records import Count, PerfectScore, Record
 SCHEMA = "truerisk.ladder/2"
 MAX_BYTES = 2**30
 WAIT_SECONDS = 5.0
+STEP_HEADER = ("submission", "name")
 DAMAGES = ValueError, KeyError, TypeError, AttributeError, RecursionError
 """Exceptions that may be raised while a line is read that this version has not written."""
 
@@ -107,6 +108,22 @@ class Submission(Record):
         return f"{formats.escape_and_truncate(self.name)}: {verdict}; best {name} {value}"
 
 
+class AcceptedSubmissions(tuple[Submission, ...]):
+    """Accepted submissions of a ladder, which a notebook shows as a table."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        heading = Scale(self[-1].perfect).column_heading(self[-1].scoring) if self else "value"
+        rows = [_table_row(step.number, step.name, step.value) for step in self]
+        return tables.Block("Accepted submissions", [*STEP_HEADER, heading], rows).html
+
+
+def _table_row(number: int, name: str, value: float) -> list[str]:
+    """Return the cells of an accepted submission in a table."""
+    return [str(number), formats.escape_and_truncate(name), formats.format_number(value)]
+
+
 class Ladder:
     r"""Holdout whose reported score stays reliable after any number of submissions.
 
@@ -136,7 +153,7 @@ class Ladder:
     best : Submission or None
         The last accepted submission.
     steps : tuple of Submission
-        All accepted submissions.
+        All accepted submissions. A notebook shows them as a table.
     n_submissions : int
         The number of submissions.
 
@@ -206,7 +223,7 @@ class Ladder:
             )
         self._best_losses: np.ndarray | None = None
         self._checksum = 0
-        self.steps: tuple[Submission, ...] = ()
+        self.steps = AcceptedSubmissions()
         self.n_submissions = 0
         self._store = None if store is None else to_store_path(store, example="ladder.jsonl")
         if self._store is not None and self._store.is_dir():
@@ -291,7 +308,8 @@ class Ladder:
         """Count a submission, and remember it if it is accepted."""
         self.n_submissions += 1
         if submission.accepted:
-            self._best_losses, self.steps = losses, (*self.steps, submission)
+            self._best_losses = losses
+            self.steps = AcceptedSubmissions((*self.steps, submission))
 
     def _losses(self, values: np.ndarray) -> np.ndarray:
         """Return the loss of each row; their mean is the risk.
@@ -384,7 +402,7 @@ class Ladder:
 
     def _read(self, store: Path) -> None:
         """Read all submissions again, and remove a last line that a kill has cut."""
-        self.steps, self._best_losses, self.n_submissions = (), None, 0
+        self.steps, self._best_losses, self.n_submissions = AcceptedSubmissions(), None, 0
         self._checksum = 0
         if not store.exists():
             return
@@ -515,16 +533,12 @@ def status_of(store: Path) -> str:
         for content in contents:
             checksum = _verified_checksum(content, checksum)
         steps = [
-            [
-                str(number),
-                formats.escape_and_truncate(content["name"]),
-                formats.format_number(float(content["value"])),
-            ]
+            _table_row(number, content["name"], float(content["value"]))
             for number, content in enumerate(contents, start=1)
             if content["accepted"]
         ]
         heading = Scale(header["perfect"]).column_heading(header["scoring"])
     except DAMAGES:
         raise BadStore(f"{store} is no ladder, or was changed.") from None
-    table = tables.text_table(["submission", "name", heading], steps)
+    table = tables.text_table([*STEP_HEADER, heading], steps)
     return f"{len(contents)} submissions, {len(steps)} accepted\n{table}"

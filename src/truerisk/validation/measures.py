@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import ClassVar, Literal
 
 from truerisk.core import formats, tables
+from truerisk.core.errors import BriefRepr
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.core.registry import lookup
@@ -169,6 +170,28 @@ def sandwich_measure(
     return Measured(word, value, std_error, interval)
 
 
+class MeasuresByName(dict[str, Measured], BriefRepr):
+    """Measures by name, which are printed, and shown in a notebook, as a table."""
+
+    @property
+    def _table(self) -> tables.Block:
+        header = _table_header(self)
+        rows = [[name, *measure.cells[1 : len(header)]] for name, measure in self.items()]
+        return tables.Block("Measures", ["name", *header[1:]], rows)
+
+    def __str__(self) -> str:
+        return self._table.text
+
+    def _repr_html_(self) -> str:
+        return self._table.html
+
+
+def _table_header(measures: Mapping[str, Measured]) -> list[str]:
+    """Return the columns of a table of measures, which are fewer for a finished model."""
+    was_fitted = any(measure.apparent is not None for measure in measures.values())
+    return TABLE_HEADER if was_fitted else FINISHED_TABLE_HEADER
+
+
 class MeasuredPart(Record):
     """A part of a validation whose `measures` are found by name and printed as a table."""
 
@@ -186,8 +209,7 @@ class MeasuredPart(Record):
 
     @override
     def blocks(self) -> list[tables.Block]:
-        was_fitted = any(measure.apparent is not None for measure in self.measures.values())
-        header = TABLE_HEADER if was_fitted else FINISHED_TABLE_HEADER
+        header = _table_header(self.measures)
         rows = [measure.cells[: len(header)] for measure in self.measures.values()]
         table = tables.Block("Measures", header, rows)
         reasons = tables.Block("", [""], [[reason] for reason in self.reasons])

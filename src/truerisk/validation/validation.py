@@ -26,7 +26,7 @@ from truerisk.validation.checklists.study_facts import collect_facts
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.follow_up import follow_up_measures
 from truerisk.validation.honest import HonestRun, computable_losses, held_out_score
-from truerisk.validation.measures import MEASURES, Measured, MeasuredPart
+from truerisk.validation.measures import MEASURES, Measured, MeasuredPart, MeasuresByName
 from truerisk.validation.outcomes import Event, HeldOut
 from truerisk.validation.rating import HeldOutMeasures, missing_measures_reason
 from truerisk.validation.stability import ModelStability, model_stability
@@ -202,18 +202,18 @@ class Validation(ResultWithBounds, Record):
         return max((measure.n for measure in self.measures.values()), default=0)
 
     @property
-    def measures(self) -> Mapping[str, Measured]:
-        """Measures of discrimination and calibration, by name."""
+    def measures(self) -> MeasuresByName:
+        """Measures of discrimination and calibration, by name; a notebook shows them as a table."""
         measured_parts = [
             measured_part
             for measured_part in (self.discrimination, self.calibration)
             if measured_part is not None
         ]
-        return {
-            name: measure
+        return MeasuresByName(
+            (name, measure)
             for measured_part in measured_parts
             for name, measure in measured_part.measures.items()
-        }
+        )
 
     def __str__(self) -> str:
         blocks, rows = [str(self.risk)], self.rows
