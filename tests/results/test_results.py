@@ -1,6 +1,7 @@
 """Estimates, curves and findings: what they hold and how they print."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 import truerisk as tr
+from truerisk.core import formats
 from truerisk.exceptions import FitFailedWarning, UnknownName
 from truerisk.results.finding import FINDING_CODES, Finding, sort_by_severity
 from truerisk.results.interval import Breakdown
@@ -91,6 +93,32 @@ def test_provenance_names_seed_fingerprints_engine_and_versions(found):
     assert one.engine in tr.engines.names()
     assert (one.seed, other.seed) == (0, 1)
     assert {"truerisk", "numpy", "sklearn"} <= set(one.versions)
+
+
+@pytest.mark.parametrize("scoring", ["zero-one", "auc"])
+def test_risk_curve_of_many_settings_prints_the_best_ones_first(scoring):
+    grid = {"n_neighbors": range(1, 13), "weights": ["uniform", "distance"]}
+    long = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv="3-fold", scoring=scoring)
+    losses = -long.values if scoring == "auc" else long.values
+    ranked = np.argsort(losses, kind="stable")[:10]
+    best = [formats.format_params(long.candidates[c]) for c in ranked]
+    *lines, note = str(long).splitlines()[2:]
+    assert [line.split("  ")[0] for line in lines] == best
+    assert note == (
+        "14 of the 24 settings are left out: to_frame() has all, "
+        f"best_set() the {len(long.rivals)} that may be best."
+    )
+    table, below = long.blocks()
+    assert [row[0] for row in table.rows] == best
+    assert below.rows == [[note]]
+    worst = int(np.argsort(losses)[-1])
+    (chosen,) = [row for row in replace(long, best=worst).blocks()[0].rows if row[3] == "chosen"]
+    assert chosen[0] == formats.format_params(long.candidates[worst])
+
+
+def test_risk_curve_of_twenty_settings_prints_all_in_the_order_of_the_grid():
+    (table,) = curve(range(1, 21)).blocks()
+    assert [row[0] for row in table.rows] == [f"n_neighbors={k}" for k in range(1, 21)]
 
 
 @pytest.mark.parametrize(

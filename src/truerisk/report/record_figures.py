@@ -37,6 +37,7 @@ from truerisk.report.table_page import draw_differences
 from truerisk.report.validation_figures import draw_calibration_curve, draw_net_benefit
 from truerisk.results.calibration import Calibration
 from truerisk.results.comparison import Comparison
+from truerisk.results.curve_tables import whole_table
 from truerisk.results.error_posterior import ErrorPosterior
 from truerisk.results.interval import ReportedValue
 from truerisk.results.learning_curve import LearningCurve
@@ -83,7 +84,7 @@ def _draw_curve(curve: RiskCurve) -> Figure | None:
     """
     if len(curve) < 2 or not np.isfinite(curve.values).any():
         return None
-    (block,) = curve.blocks()
+    block = whole_table(curve)
     heat_map = draw_heat_map("the learner", curve, "curve")
     if heat_map is not None:
         return replace(heat_map, title=block.caption)

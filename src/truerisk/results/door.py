@@ -51,6 +51,8 @@ load_from_results = make_loader(
     read-json  reading:read_json  a result from its JSON
     answered-rows  answered_rows:columns_of  a line for each test of a row
     best-set  best_set:may_be_best  the candidates that may be the best
+    curve-text  curve_tables:curve_text  what is printed for a risk curve
+    curve-blocks  curve_tables:curve_blocks  the tables of a risk curve, for notebooks and pages
     honest-numbers  bounds:numbers_of  the numbers of an estimate and of its scores, by name
     require  bounds:require  bounds on honest numbers, kept or not
     also-written  writing:written_text  a text that is also written to a file

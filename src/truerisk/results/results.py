@@ -428,6 +428,8 @@ class RiskCurve(ResultWithBounds, Record):
     candidate c failed, or if the candidate left a race before it was rated on all folds
     (`curve[c].notes` tells which).
 
+    Of more than 20 settings, ten are printed: the best ones, and the chosen one among them.
+
     Parameters
     ----------
     rule : str
@@ -652,39 +654,13 @@ class RiskCurve(ResultWithBounds, Record):
         return load_from_package("risk-curve")(self, ax=ax, **options)
 
     def __str__(self) -> str:
-        header = [*self._header, f"{self.common.method}, rule {self.rule}"]
-        table = tables.text_table(header, self._rows("<- chosen"))
-        return "\n".join([table, *sentences.finding_lines(self.findings)])
+        text: str = load_from_results("curve-text")(self)
+        return text
 
     @override
     def blocks(self) -> list[tables.Block]:
-        header = [*self._header, ""]
-        title = f"Risk curve ({self.common.method})"
-        return [tables.Block(title, header, self._rows("chosen"))]
-
-    @property
-    def _header(self) -> list[str]:
-        return [
-            "candidate",
-            self.common.scale.column_heading(self.common.named_scoring),
-            "std. error",
-        ]
-
-    def _rows(self, chosen_mark: str) -> list[list[str]]:
-        rivals, rival_mark = self.rivals or (), "may be best (95 %)"
-        return [
-            [
-                formats.format_params(estimate.params),
-                formats.format_risk(estimate.value),
-                formats.format_risk(estimate.std_error),
-                chosen_mark
-                if candidate == self.best
-                else rival_mark
-                if candidate in rivals
-                else "",
-            ]
-            for candidate, estimate in enumerate(self)
-        ]
+        blocks: list[tables.Block] = load_from_results("curve-blocks")(self)
+        return blocks
 
     @cached_property
     def rivals(self) -> Sequence[int] | None:
