@@ -18,7 +18,7 @@ import truerisk as tr
 from truerisk.core.formats import format_number
 from truerisk.extend import Interval
 from truerisk.report.validation_figures import draw_calibration_curve, draw_net_benefit
-from truerisk.report.validation_page import describe_measures
+from truerisk.validation.conclusion import describe_measures
 
 X, Y, _ = drawn()
 

@@ -7,9 +7,9 @@ from sklearn.model_selection import GridSearchCV
 
 import truerisk as tr
 from truerisk.extend import Interval
-from truerisk.report.validation_page import describe_measures
 from truerisk.validation.calibration import CalibrationLine
 from truerisk.validation.calibration_fits import IDENTITY, LOGIT
+from truerisk.validation.conclusion import describe_measures
 from truerisk.validation.discrimination import net_benefits
 from truerisk.validation.final_setting import slope_disagreement_reason
 from truerisk.validation.gain import gain_interval

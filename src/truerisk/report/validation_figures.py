@@ -12,13 +12,12 @@ from truerisk.report.figure import Figure, FigureTable, LegendKey, evenly_spread
 from truerisk.report.rates import roc_drawing
 from truerisk.report.svg import DRAWING_WIDTH, SHARE_TICKS, Drawing, PixelScale, round_ticks
 from truerisk.validation.calibration import CalibrationCurve, SmoothCalibration
+from truerisk.validation.conclusion import TESTED_ROWS
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.validation import Validation
 
 TOP_EDGE, BOTTOM_EDGE, LEFT_EDGE = 30, 336, 52
 N_TABLE_ROWS = 21  # Maximum number of rows of the table that is shown under a figure.
-TESTED_ROWS = {False: ("held-out rows", "held out"), True: ("new rows", "new rows")}
-"""Names of the tested rows in legends and in tables, by whether the model was finished."""
 BAR_RANGE = -0.28, -0.03  # Vertical range of the bars that count rows below the calibration curve.
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from truerisk.core.formats import escape_and_truncate, format_number, format_percent
+from truerisk.core.formats import escape_and_truncate, format_number
 from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page
 from truerisk.report.methods_text import ReproductionInfo, describe_score, format_arguments
-from truerisk.report.validation_figures import TESTED_ROWS
 from truerisk.report.validation_parts import build_page_parts, describe_rows
 from truerisk.validation.checklists.paper_words import cited_references
+from truerisk.validation.conclusion import TESTED_ROWS, describe_measures
 from truerisk.validation.validation import Validation
 
 
@@ -82,88 +82,6 @@ AUSTIN_REFERENCE = (
     "38:4051–4065."
 )
 STEYERBERG_REFERENCE = "Steyerberg EW (2019). Clinical Prediction Models. 2nd edition, Springer."
-
-
-def describe_measures(document: Validation) -> list[str]:
-    """Describe the measures of a validation in sentences: AUC, R², calibration and Brier score."""
-    verdict_sentences, calibration = [], document.calibration
-    rows_name, _ = TESTED_ROWS[document.finished]
-    if document.finished:
-        n_rows = document.rows["n_rows"]
-        verdict_sentences.append(
-            f"A finished model was applied to {n_rows} rows; nothing was fitted."
-        )
-    has_event = calibration is None or calibration.event is not None
-    for name, sentence in SENTENCE_BY_MEASURE.items():
-        measured = document.measure(name)
-        if measured is None or measured.honest is None:
-            continue
-        interval_text, judged_value = "", measured.honest
-        if measured.interval is not None:
-            interval_text = (
-                f"{format_percent(measured.interval.confidence_level)} interval {measured.interval}"
-            )
-            interval_text = f" ({interval_text})"
-        # The interval belongs to the value of the final model, if it was measured.
-        # It is then no interval of the honest value.
-        if measured.of_final_model is not None:
-            judged_value = measured.of_final_model
-            interval_text = (
-                f" on held-out rows; that of the final model is about "
-                f"{format_number(judged_value)}{interval_text}"
-            )
-        apparent_text = (
-            ""
-            if measured.apparent is None
-            else f"; on the training rows it is {format_number(measured.apparent)}"
-        )
-        ideal_value = float(name == "slope")
-        meaning_text = CALIBRATION_MEANINGS.get((name, has_event), ("", ""))[
-            judged_value > ideal_value
-        ]
-        if measured.interval is None and measured.reason is not None:
-            meaning_text = (
-                "; it has no interval, for the reason below the table." if meaning_text else ""
-            )
-        if meaning_text and measured.interval is not None and ideal_value in measured.interval:
-            meaning_text = (
-                f"; its interval holds {ideal_value:g}, the value of calibrated predictions."
-            )
-        verdict_sentences.append(
-            sentence.format(
-                f"{format_number(measured.honest)}{interval_text}{apparent_text}", rows=rows_name
-            )
-            + meaning_text
-        )
-    return verdict_sentences
-
-
-SENTENCE_BY_MEASURE = {
-    "auc": "On {rows} the AUC is {}.",
-    "explained": "On {rows} R² is {}.",
-    "slope": "The calibration slope is {}",
-    "in-the-large": "Calibration in the large is {}",
-    "brier": "The Brier score is {}.",
-}
-CALIBRATION_MEANINGS = {
-    ("slope", True): (
-        "; below 1 probabilities are too extreme.",
-        "; above 1 probabilities are too timid.",
-    ),
-    ("in-the-large", True): (
-        "; below 0 probabilities are too large.",
-        "; above 0 probabilities are too small.",
-    ),
-    ("slope", False): (
-        "; below 1 predictions are too far apart.",
-        "; above 1 predictions are too near to each other.",
-    ),
-    ("in-the-large", False): (
-        "; below 0 predictions are too large.",
-        "; above 0 predictions are too small.",
-    ),
-}
-"""Meaning of a calibration slope below or above 1, and of an intercept below or above 0."""
 
 
 def validation_references(validation: Validation) -> list[str]:
