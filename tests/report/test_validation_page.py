@@ -79,8 +79,31 @@ def test_validation_page_explains_the_side_of_miscalibration(validated, slope, l
     assert sum("probabilities are too" in line for line in sides) == 2
     assert not any("probabilities are too" in line for line in undecided)
     for value in "01":
-        holds = f"its interval holds {value}, the value of calibrated predictions."
+        holds = f"its interval contains {value}, the value of calibrated predictions."
         assert sum(holds in line for line in undecided) == 1
+
+
+def test_conclusion_stands_first_in_print_and_on_the_page(validated):
+    """A sentence a line in print; without measures there is none, and the risk is first."""
+    sentences = validated.conclusion.split(". ")
+    assert len(sentences) > 2
+    assert str(validated).splitlines()[0].startswith("On held-out rows the AUC is ")
+    assert sentences[0] in told(validated.to_html())
+    unknown = replace(validated, discrimination=None, calibration=None)
+    assert unknown.conclusion == ""
+    assert str(unknown).splitlines()[0] == str(validated.risk).splitlines()[0]
+
+
+def test_conclusion_of_linear_predictors_ranks_and_judges_their_slope():
+    """Harrell's C and the Cox slope, which is below 1 where the predictors are stretched."""
+    rng = np.random.default_rng(0)
+    risk = rng.normal(size=300)
+    times = rng.exponential(np.exp(-risk))
+    y = np.column_stack([np.ones(300), times])
+    stretched = tr.validate_predictions(y, 3 * risk).conclusion
+    assert "On new rows Harrell's C is 0." in stretched
+    assert "below 1 risks are too extreme." in stretched
+    assert "above 1 risks are too timid." in tr.validate_predictions(y, risk / 3).conclusion
 
 
 def test_validation_page_names_the_call(content):

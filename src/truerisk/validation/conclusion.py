@@ -14,7 +14,7 @@ TESTED_ROWS = {False: ("held-out rows", "held out"), True: ("new rows", "new row
 
 
 def describe_measures(document: Validation) -> list[str]:
-    """Describe the measures of a validation in sentences: AUC, R², calibration and Brier score."""
+    """Describe the main measures of a validation in sentences: ranking, calibration and errors."""
     verdict_sentences, calibration = [], document.calibration
     rows_name, _ = TESTED_ROWS[document.finished]
     if document.finished:
@@ -46,7 +46,7 @@ def describe_measures(document: Validation) -> list[str]:
             if measured.apparent is None
             else f"; on the training rows it is {format_number(measured.apparent)}"
         )
-        ideal_value = float(name == "slope")
+        ideal_value = float(name in ("slope", "cox-slope"))
         meaning_text = CALIBRATION_MEANINGS.get((name, has_event), ("", ""))[
             judged_value > ideal_value
         ]
@@ -56,7 +56,7 @@ def describe_measures(document: Validation) -> list[str]:
             )
         if meaning_text and measured.interval is not None and ideal_value in measured.interval:
             meaning_text = (
-                f"; its interval holds {ideal_value:g}, the value of calibrated predictions."
+                f"; its interval contains {ideal_value:g}, the value of calibrated predictions."
             )
         verdict_sentences.append(
             sentence.format(
@@ -69,11 +69,14 @@ def describe_measures(document: Validation) -> list[str]:
 
 SENTENCE_BY_MEASURE = {
     "auc": "On {rows} the AUC is {}.",
+    "concordance": "On {rows} Harrell's C is {}.",
     "explained": "On {rows} R² is {}.",
     "slope": "The calibration slope is {}",
     "in-the-large": "Calibration in the large is {}",
+    "cox-slope": "The Cox slope is {}",
     "brier": "The Brier score is {}.",
 }
+_OF_COX_SLOPE = "; below 1 risks are too extreme.", "; above 1 risks are too timid."
 CALIBRATION_MEANINGS = {
     ("slope", True): (
         "; below 1 probabilities are too extreme.",
@@ -91,5 +94,7 @@ CALIBRATION_MEANINGS = {
         "; below 0 predictions are too large.",
         "; above 0 predictions are too small.",
     ),
+    ("cox-slope", True): _OF_COX_SLOPE,
+    ("cox-slope", False): _OF_COX_SLOPE,
 }
 """Meaning of a calibration slope below or above 1, and of an intercept below or above 0."""

@@ -23,6 +23,7 @@ from truerisk.results.results import RiskEstimate
 from truerisk.validation.calibration import SmoothCalibration
 from truerisk.validation.checklists.checklist import Checklist
 from truerisk.validation.checklists.study_facts import collect_facts
+from truerisk.validation.conclusion import describe_measures
 from truerisk.validation.discrimination import Discrimination, NetBenefit
 from truerisk.validation.follow_up import follow_up_measures
 from truerisk.validation.honest import HonestRun, computable_losses, held_out_score
@@ -215,8 +216,14 @@ class Validation(ResultWithBounds, Record):
             for name, measure in measured_part.measures.items()
         )
 
+    @property
+    def conclusion(self) -> str:
+        """Conclusion in sentences; it is empty if there are no measures."""
+        return " ".join(describe_measures(self)) if self.measures else ""
+
     def __str__(self) -> str:
-        blocks, rows = [str(self.risk)], self.rows
+        sentences = ["\n".join(describe_measures(self))] if self.measures else []
+        blocks, rows = [*sentences, str(self.risk)], self.rows
         if rows["event"] is not None:
             event = formats.escape_and_truncate(str(rows["event"]), 60)
             n_rows, n_events, n_censored = rows["n_rows"], rows["n_events"], rows["n_censored"]
