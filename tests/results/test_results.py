@@ -105,7 +105,7 @@ def test_risk_curve_of_many_settings_prints_the_best_ones_first(scoring):
     *lines, note = str(long).splitlines()[2:]
     assert [line.split("  ")[0] for line in lines] == best
     assert note == (
-        "14 of the 24 settings are left out: to_frame() has all, "
+        "Of the 24 settings, 14 are left out: to_frame() has all, "
         f"best_set() the {len(long.rivals)} that may be best."
     )
     table, below = long.blocks()

@@ -62,7 +62,7 @@ def _left_out(curve: RiskCurve, candidates: list[int]) -> list[str]:
     n_rivals = len(curve.rivals or ())
     rivals = f", best_set() the {n_rivals} that may be best" if n_rivals else ""
     sentence = (
-        f"{n_left_out} of the {len(curve)} settings are left out: to_frame() has all{rivals}."
+        f"Of the {len(curve)} settings, {n_left_out} are left out: to_frame() has all{rivals}."
     )
     return [sentence] if n_left_out else []
 
