@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
 
 import truerisk as tr
+from truerisk.core.formats import format_params
 from truerisk.report import page
+from truerisk.report.curves import GRID_ORDER_LABEL
 from truerisk.report.page import DARK_CSS, LIGHT_CSS
 
 X, Y = tr.datasets.make_difficult(40, random_state=1)
@@ -102,6 +105,46 @@ def test_notebook_of_a_grid_of_two_parameters_is_a_heat_map():
     view = tr.risk_curve(KNeighborsClassifier(), grid, X, Y, cv="3-fold")._repr_html_()
     (drawing,) = pictures(view)
     assert drawing.count('class="cell h') == 6
+
+
+def grid_of_trees(n_seeds, n_depths):
+    grid = {
+        "max_depth": range(1, n_depths + 1),
+        "min_samples_leaf": range(1, n_depths + 2),
+        "random_state": range(n_seeds),
+    }
+    return tr.risk_curve(DecisionTreeClassifier(), grid, X, Y, cv="3-fold")
+
+
+@pytest.mark.parametrize(("n_panels", "size"), [(2, (1, 2)), (3, (1, 3)), (4, (2, 2)), (6, (2, 3))])
+def test_notebook_of_a_grid_of_three_parameters_is_a_heat_map_for_each_value(n_panels, size):
+    """Panels have titles and a common scale of shades; cells and texts do not overlap."""
+    side = n_panels + 1
+    trees = grid_of_trees(n_panels, n_depths=side)
+    (drawing,) = pictures(trees._repr_html_())
+    assert re.findall(r">random_state=(\d)</text>", drawing) == [str(k) for k in range(n_panels)]
+    cells = re.findall(
+        r'<rect class="cell h(\d)" x="([\d.]+)" y="([\d.]+)".*?<title>(.*?): ([\d.]+)<', drawing
+    )
+    assert {setting for _, _, _, setting, _ in cells} == {
+        format_params(setting) for setting in trees.candidates
+    }
+    assert len({(x, y) for _, x, y, _, _ in cells}) == len(cells) == len(trees)
+    low, high = trees.values.min(), trees.values.max()
+    for shade, *_, value in cells:
+        assert int(shade) == pytest.approx(8 * (float(value) - low) / (high - low), abs=0.51)
+    lefts, tops = ({float(cell[place]) for cell in cells} for place in (1, 2))
+    assert (len(tops), len(lefts)) == (size[0] * side, size[1] * (side + 1))
+    assert drawing.count('class="frame"') == 1
+
+
+@pytest.mark.parametrize("n_panels", [7, 3])
+def test_notebook_of_a_large_grid_of_three_parameters_is_a_line(n_panels):
+    """There are at most six panels, and at most twelve values on a side."""
+    trees = grid_of_trees(n_panels, n_depths=8 if n_panels == 7 else 12)
+    (drawing,) = pictures(trees._repr_html_())
+    assert 'class="cell' not in drawing
+    assert GRID_ORDER_LABEL in drawing
 
 
 def test_axis_of_a_score_ends_at_its_largest_value():

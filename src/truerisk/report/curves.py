@@ -1,4 +1,4 @@
-"""Risk curves of a learner, one drawing per loss, and a heat map for two hyperparameters."""
+"""Risk curves of a learner, one drawing per loss, and heat maps of two or three parameters."""
 
 from __future__ import annotations
 
@@ -42,6 +42,9 @@ DECADES_FOR_LOGARITHMIC_AXIS = (
     2.0  # The axis of a parameter is logarithmic if its values span more decades.
 )
 GRID_TOP, GRID_LEFT, LARGEST_GRID_SIDE = 26, 74, 24
+# A grid of three parameters is drawn as this number of panels at most, each with smaller sides.
+MAX_PANELS, LARGEST_PANEL_SIDE = 6, 12
+LETTER_WIDTH = 6  # Approximate width in pixels of a letter of a tick.
 # Risks are written into the cells of a heat map if the cells have at least this width.
 SMALLEST_LABELLED_CELL = 40
 
@@ -312,54 +315,88 @@ def _risk_cell(curve: RiskCurve, candidate: int) -> str:
 
 @frozen
 class SettingGrid:
-    """Grid of the values of two hyperparameters, with the index of the setting in each cell."""
+    """Grid of the values of two or three hyperparameters, with the setting in each cell.
 
-    row_parameter: str
-    column_parameter: str
+    A third parameter has a panel for each of its values. Otherwise there is one panel.
+    """
+
+    names: tuple[str, ...]
+    panels: tuple[object, ...]
     rows: tuple[object, ...]
     columns: tuple[object, ...]
-    setting_by_cell: dict[tuple[int, int], int]
+    setting_by_cell: dict[tuple[int, int, int], int]
 
     @classmethod
     def from_curve(cls, curve: RiskCurve) -> SettingGrid | None:
-        """Arrange the settings of a risk curve in a grid of two varying hyperparameters.
+        """Arrange the settings of a risk curve in a grid of two or three varying hyperparameters.
 
-        The result is None if not exactly two parameters vary, or if cells are missing or too many.
+        Of three parameters, the one with the fewest values has the panels. The result is None if
+        another number of parameters varies, if cells are missing or too many, or if there are too
+        many panels.
         """
         distinct_values = _varying_parameters(curve.candidates)
-        if len(distinct_values) != 2:
+        if len(distinct_values) not in (2, 3):
             return None
-        row_parameter, column_parameter = sorted(
-            distinct_values, key=lambda n: (len(distinct_values[n]), n)
-        )
-        rows, columns = distinct_values[row_parameter], distinct_values[column_parameter]
-        n_cells = len(rows) * len(columns)
-        if n_cells != len(curve.candidates) or max(len(rows), len(columns)) > LARGEST_GRID_SIDE:
+        names = sorted(distinct_values, key=lambda n: (len(distinct_values[n]), n))
+        *panel_names, row_name, column_name = names
+        panels = distinct_values[panel_names[0]] if panel_names else [None]
+        rows, columns = distinct_values[row_name], distinct_values[column_name]
+        largest_side = LARGEST_PANEL_SIDE if panel_names else LARGEST_GRID_SIDE
+        n_cells = len(panels) * len(rows) * len(columns)
+        if (
+            n_cells != len(curve.candidates)
+            or len(panels) > MAX_PANELS
+            or len(columns) > largest_side
+        ):
             return None
-        row_by_value = {repr(v): i for i, v in enumerate(rows)}
-        column_by_value = {repr(v): j for j, v in enumerate(columns)}
-        setting_of_cell = {
-            (
-                row_by_value[repr(setting.get(row_parameter))],
-                column_by_value[repr(setting.get(column_parameter))],
-            ): candidate
-            for candidate, setting in enumerate(curve.candidates)
-        }
-        if len(setting_of_cell) < n_cells:
+        positions = [
+            {repr(value): i for i, value in enumerate(distinct_values[name])} for name in names
+        ]
+        setting_by_cell = {}
+        for candidate, setting in enumerate(curve.candidates):
+            *panel, row, column = (
+                positions_of_name[repr(setting.get(name))]
+                for name, positions_of_name in zip(names, positions, strict=True)
+            )
+            setting_by_cell[panel[0] if panel else 0, row, column] = candidate
+        if len(setting_by_cell) < n_cells:
             return None
-        return cls(
-            _short_name(row_parameter),
-            _short_name(column_parameter),
-            tuple(rows),
-            tuple(columns),
-            setting_of_cell,
-        )
+        short_names = tuple(map(_short_name, names))
+        return cls(short_names, tuple(panels), tuple(rows), tuple(columns), setting_by_cell)
+
+    @property
+    def panel_titles(self) -> tuple[str, ...]:
+        """The title of each panel; () if there is one panel."""
+        if len(self.panels) == 1:
+            return ()
+        return tuple(f"{self.names[0]}={_cell_text(panel)}" for panel in self.panels)
+
+    @property
+    def n_across(self) -> int:
+        """The number of panels side by side."""
+        return 2 if len(self.panels) in (2, 4) else min(len(self.panels), 3)
+
+    @property
+    def panel_width(self) -> float:
+        """The number of columns from a panel to the next one on its right."""
+        return len(self.columns) * 1.08 if len(self.panels) > 1 else len(self.columns)
+
+    @property
+    def panel_height(self) -> int:
+        """The number of rows from a panel to the next one below, with the row of its title."""
+        return len(self.rows) + (len(self.panels) > 1)
+
+    def corner(self, panel: int) -> tuple[float, int]:
+        """Return the column and the row at which the cells of a panel begin."""
+        down, across = divmod(panel, self.n_across)
+        return across * self.panel_width, (down + 1) * self.panel_height - len(self.rows)
 
 
 def draw_heat_map(learner_name: str, curve: RiskCurve, name: str) -> Figure | None:
-    """Draw a heat map of risks over the values of two hyperparameters.
+    """Draw heat maps of risks over two hyperparameters, one for each value of a third one.
 
-    The result is None if the settings are no full grid of two varying hyperparameters.
+    The result is None if the settings are no full grid of two or three varying hyperparameters, or
+    if it is too large.
     """
     grid = SettingGrid.from_curve(curve)
     known_risks = [v for v in curve.values.tolist() if isfinite(v)]
@@ -367,17 +404,20 @@ def draw_heat_map(learner_name: str, curve: RiskCurve, name: str) -> Figure | No
         return None
     low, high, risk_noun = min(known_risks), max(known_risks), curve.common.scale.noun
     chosen_text = format_setting(curve.best_params)
-    n_rows, n_columns = len(grid.rows), len(grid.columns)
-    title = f"{risk_noun.capitalize()}s of {learner_name} over two parameters"
+    n_across, n_columns = grid.n_across, len(grid.columns)
+    total_rows = grid.panel_height * -(-len(grid.panels) // n_across)
+    n_parameters = {2: "two", 3: "three"}[len(grid.names)]
+    title = f"{risk_noun.capitalize()}s of {learner_name} over {n_parameters} parameters"
     description = (
         f"The smallest is {format_number(low)}, the largest {format_number(high)}; chosen: "
         f"{chosen_text}."
     )
-    x = PixelScale(0, n_columns, GRID_LEFT, DRAWING_WIDTH - 12)
+    last_column = (n_across - 1) * grid.panel_width + n_columns
+    x = PixelScale(0, last_column, GRID_LEFT, DRAWING_WIDTH - 12)
     drawing = make_row_drawing(
-        title, description, x, n_rows, max(18, min(30, 300 // n_rows)), GRID_TOP
+        title, description, x, total_rows, max(18, min(30, 300 // total_rows)), GRID_TOP
     )
-    has_wide_cells = (x.end - x.start) / n_columns > SMALLEST_LABELLED_CELL
+    cell_width = (x.end - x.start) / last_column
     for cell, candidate in grid.setting_by_cell.items():
         value = curve.values[candidate]
         shade_fraction = 0.0 if not isfinite(value) or high == low else (value - low) / (high - low)
@@ -385,25 +425,39 @@ def draw_heat_map(learner_name: str, curve: RiskCurve, name: str) -> Figure | No
             round(N_SHADES * shade_fraction),
             f"{format_setting(curve.candidates[candidate])}: ",
         )
-        row, column = cell
+        first_column, first_row = grid.corner(cell[0])
+        row, column = first_row + cell[1], first_column + cell[2]
         drawing.cell(column, row, shade, tooltip + format_number(value))
-        if has_wide_cells:
+        if cell_width > SMALLEST_LABELLED_CELL:
             drawing.cell_text(column, row, shade, format_number(value, 3))
         if candidate == curve.best:
             drawing.frame(column, row)
-    for i, row_value in enumerate(grid.rows):
-        drawing.row_label(i + 0.5, _cell_text(row_value), 10, "tick")
-    labelled_columns = range(0, n_columns, 1 + n_columns // 10)
-    names = {j + 0.5: shorten(_cell_text(grid.columns[j]), 9) for j in labelled_columns}
-    drawing.column_labels(names, grid.column_parameter)
-    drawing.left_axis(grid.row_parameter, ())
+    for panel, panel_title in enumerate(grid.panel_titles):
+        column, row = grid.corner(panel)
+        longest_title = int(n_columns * cell_width / LETTER_WIDTH)
+        drawing.panel_title(column + n_columns / 2, row - 0.5, shorten(panel_title, longest_title))
+    for panel in range(0, len(grid.panels), n_across):
+        for i, row_value in enumerate(grid.rows):
+            drawing.row_label(grid.corner(panel)[1] + i + 0.5, _cell_text(row_value), 10, "tick")
+    step = 1 + n_columns * n_across // (10 if n_across == 1 else 13)
+    longest_label = max(3, min(9, int(step * cell_width / LETTER_WIDTH)))
+    names = {
+        grid.corner(panel)[0] + j + 0.5: shorten(_cell_text(grid.columns[j]), longest_label)
+        for panel in range(n_across)
+        for j in range(0, n_columns, step)
+    }
+    row_name, column_name = grid.names[-2:]
+    drawing.column_labels(names, column_name)
+    drawing.left_axis(row_name, ())
+    panels = f" There is one panel for each {grid.names[0]}." if grid.panel_titles else ""
+    *first_names, last_name = [*grid.names[-2:], *grid.names[:-2]]
     return Figure(
         name=name,
-        title=f"{learner_name}: {risk_noun}s over {grid.row_parameter} and {grid.column_parameter}",
+        title=f"{learner_name}: {risk_noun}s over {', '.join(first_names)} and {last_name}",
         drawing=drawing,
         caption=f"The stronger the shade, the larger the {risk_noun} (by "
-        f"{escape_and_truncate(curve.common.method, 60)}, while tuning). The frame marks the "
-        f"chosen setting, {chosen_text}.",
+        f"{escape_and_truncate(curve.common.method, 60)}, while tuning).{panels} The frame marks "
+        f"the chosen setting, {chosen_text}.",
         table=_grid_table(curve, grid),
         keys=(
             LegendKey("h0", format_number(low), "cell"),
@@ -436,14 +490,17 @@ def _cell_text(param_value: Any) -> str:
 
 
 def _grid_table(curve: RiskCurve, grid: SettingGrid) -> FigureTable:
+    has_panels = len(grid.panels) > 1
     cells = [
         [
+            *([_cell_text(panel)] if has_panels else []),
             _cell_text(row),
             *(
-                format_number(curve.values[grid.setting_by_cell[i, j]])
+                format_number(curve.values[grid.setting_by_cell[k, i, j]])
                 for j in range(len(grid.columns))
             ),
         ]
+        for k, panel in enumerate(grid.panels)
         for i, row in enumerate(grid.rows)
     ]
-    return FigureTable.from_rows([grid.row_parameter, *map(_cell_text, grid.columns)], cells)
+    return FigureTable.from_rows([*grid.names[:-1], *map(_cell_text, grid.columns)], cells)

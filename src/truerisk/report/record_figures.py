@@ -79,7 +79,7 @@ def draw_main_figure(result: Any) -> Figure | None:
 def _draw_curve(curve: RiskCurve) -> Figure | None:
     """Draw a risk curve with its band and the chosen setting.
 
-    A grid of two parameters is drawn as a heat map. The result is None if there is only one
+    A grid of two or three parameters is drawn as heat maps. The result is None if there is only one
     candidate.
     """
     if len(curve) < 2 or not np.isfinite(curve.values).any():

@@ -265,19 +265,23 @@ class Drawing:
         """Add a text in the row at height y, in place of a value."""
         self.marks.append(Mark("note", (self.x.low,), (y,), "tick", text))
 
-    def cell(self, column: int, row: int, shade: int, tooltip: str) -> None:
+    def cell(self, column: float, row: float, shade: int, tooltip: str) -> None:
         """Add a cell of width and height 1 to a heat map.
 
         The shade is a number from 0 to `N_SHADES`.
         """
         self.marks.append(Mark("cell", *_cell_corners(column, row), f"h{shade}", tooltip))
 
-    def frame(self, column: int, row: int) -> None:
+    def frame(self, column: float, row: float) -> None:
         """Add a frame around a cell of a heat map."""
         self.marks.append(Mark("frame", *_cell_corners(column, row), ""))
 
+    def panel_title(self, x: float, y: float, text: str) -> None:
+        """Add the title of a panel of the drawing, centred at x in the row at height y."""
+        self.marks.append(Mark("inscription", (x,), (y,), "tick", text))
+
     def cell_text(
-        self, column: int, row: int, shade: int, text: str, css_class: str = "tick"
+        self, column: float, row: float, shade: int, text: str, css_class: str = "tick"
     ) -> None:
         """Add a text in a cell of a heat map, in a colour that is legible on its shade."""
         css_class += " on-dark" if shade > N_SHADES / 2 + 1 else " on-light"
@@ -438,7 +442,7 @@ def _mark_svg(mark: Mark, x: PixelScale, y: PixelScale) -> Markup:
     return _line_svg(x0, y0, x1, y1, mark.css_class)
 
 
-def _cell_corners(column: int, row: int) -> tuple[tuple[int, int], tuple[int, int]]:
+def _cell_corners(column: float, row: float) -> tuple[tuple[float, float], tuple[float, float]]:
     return (column, column + 1), (row, row + 1)
 
 
