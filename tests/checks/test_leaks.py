@@ -35,6 +35,7 @@ from truerisk.exceptions import (
     DuplicateRowsWarning,
     FittedPartWarning,
     GroupLeakWarning,
+    SpaceLeakWarning,
     TimeLeakWarning,
 )
 from truerisk.extend import Family
@@ -46,6 +47,7 @@ X = RNG.integers(3, size=(N, 2)).astype(float)  # nine different rows at most
 DISTINCT = RNG.normal(size=(N, 2))
 Y = np.arange(N) % 2
 GROUPS = np.arange(N) // 3
+SHUFFLED = KFold(3, shuffle=True, random_state=0)
 SEARCH = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=2)
 
 
@@ -110,6 +112,28 @@ def test_results_repeat_the_warning_of_split_groups_in_their_notes():
 @pytest.mark.parametrize("table", [DISTINCT, DISTINCT[GROUPS]], ids=["distinct", "copies"])
 def test_leak_warnings_are_silent_where_no_group_is_cut(no_warning, method, table):
     warn_of_leaks(*planned(method, table, GROUPS))
+
+
+def test_leak_warnings_of_nested_validation_concern_outer_test_rows_only(no_warning):
+    """Inner splits that cut groups may change the choice, which is tested on other groups."""
+    warn_of_leaks(*planned(Nested("5-fold", SHUFFLED), DISTINCT, GROUPS))
+    data, method, plan = planned(Nested(KFold(4), SHUFFLED), DISTINCT, GROUPS)
+    outer_rows = leaking(plan.part_named("outer"), lambda s, t: GROUPS[s] == GROUPS[t])
+    sentence = re.escape(f"{len(outer_rows)} rows (first: row {outer_rows[0]})")
+    with pytest.warns(GroupLeakWarning, match=f"{sentence}.*The estimate is too good"):
+        warn_of_leaks(data, method, plan)
+
+
+@pytest.mark.parametrize(
+    ("known", "category"),
+    [("groups", GroupLeakWarning), ("time", TimeLeakWarning), ("block", SpaceLeakWarning)],
+)
+def test_leak_warnings_of_a_search_say_that_its_score_is_too_good(known, category):
+    """The risk is tested in splits of its own, so it is not what is too good."""
+    rows = {"groups": GROUPS, "time": np.arange(N), "block": np.arange(N).astype(float)}[known]
+    search = tr.HonestSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1]}, cv=SHUFFLED, outer=None)
+    with pytest.warns(category, match="The score of the search is too good"):
+        search.fit(DISTINCT, Y, **{known: rows})
 
 
 def test_leak_warnings_point_to_the_caller_and_pass_apparent_rows(no_warning):

@@ -21,15 +21,20 @@ from truerisk.plan.leaks import Leak, find_leaks, find_overlapping_rows
 from truerisk.plan.plan import Plan
 
 
-def warn_of_leaks(data: Data, method: Method, plan: Plan) -> list[str]:
+def warn_of_leaks(
+    data: Data, method: Method, plan: Plan, estimate_name: str = "The estimate"
+) -> list[str]:
     """Warn about test rows whose model was trained on them, a copy, their group or a later row.
 
-    Return the warnings that a result has to repeat, which are all but the one about copies.
+    Return the warnings that a result has to repeat, which are all but the one about copies. If a
+    method tunes inside, only its outer test sets are examined: a leak in an inner one may change
+    which setting is chosen, but the choice is tested on other rows.
     """
+    plan = plan.part_named("outer") if method.tunes_inside else plan
     leak_kinds: list[Leak] = ["groups", "copies"]
-    if method.splits and not method.respects_time:
+    if method.splits and not method.outer_method.respects_time:
         leak_kinds.append("late")
-    if method.splits and not method.respects_space:
+    if method.splits and not method.outer_method.respects_space:
         leak_kinds.append("near")
     leaking_rows_by_kind = find_leaks(data, plan, *leak_kinds)
     texts: dict[str, type[LeakWarning]] = {}
@@ -37,14 +42,14 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> list[str]:
         texts[
             f"groups are given but method '{method.name}' ignores them: {len(leaking_rows)} rows "
             f"(first: row {leaking_rows[0]}) are tested by models that saw their group. "
-            "The estimate is too good; use a word such as '10-fold' or a Group splitter."
+            f"{estimate_name} is too good; use a word such as '10-fold' or a Group splitter."
         ] = GroupLeakWarning
     if len(late_rows := leaking_rows_by_kind["late"]):
         texts[
             f"time is given but method '{method.name}' ignores it: "
             f"{len(late_rows)} rows (first: row {late_rows[0]}) are tested by models that saw "
-            "rows of the same or of a later time. The "
-            "estimate is too good where rows depend on those before them; use a word such as "
+            f"rows of the same or of a later time. {estimate_name} "
+            "is too good where rows depend on those before them; use a word such as "
             "'forward-5', or 'purged-5' where later rows are meant to be seen."
         ] = TimeLeakWarning
     if 2 * len(near_rows := leaking_rows_by_kind["near"]) > (
@@ -53,7 +58,7 @@ def warn_of_leaks(data: Data, method: Method, plan: Plan) -> list[str]:
         texts[
             f"block is given but method '{method.name}' ignores it: {len(near_rows)} of {n_tested} "
             f"rows (first: row {near_rows[0]}) are tested by models that saw the row next to them. "
-            "The estimate is too good for places away from the training rows; use a word such "
+            f"{estimate_name} is too good for places away from the training rows; use a word such "
             "as 'blocks-5' or 'buffered'."
         ] = SpaceLeakWarning
     if method.has_given_splits and len(trained_rows := find_overlapping_rows(plan)):

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from truerisk.checks.leak_warnings import (
-    warn_of_fitted_parts,
-    warn_of_leaks,
-)
+from truerisk.checks.leak_warnings import warn_of_fitted_parts, warn_of_leaks
 from truerisk.contracts import FitStore, Method, Streams, Terms, choose_by_rule
 from truerisk.core.errors import NoEngine
 from truerisk.core.frozen import frozen
@@ -103,7 +100,8 @@ def compute_risks(
     if new_rows and method.has_given_splits:
         refuse_overlapping_rows(method.name, plan)
     problem = choose_intervals(requested_problem, method, plan)
-    leak_texts = warn_of_leaks(data, method, plan)
+    estimate_name = "The score of the search" if method is problem.tuning_method else "The estimate"
+    leak_texts = warn_of_leaks(data, method, plan, estimate_name)
     warn_of_fitted_parts(problem.family, method)
     if data.time is not None:
         _warn_of_inner_splits(problem)
