@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from truerisk.auditing.mixed_splits import MixedSplits, OrderOfRows, RelationKind, find_mixed_splits
+from truerisk.auditing.mixed_splits import MixedSplits, OrderOfRows, find_mixed_splits
 from truerisk.auditing.replay import (
     ReplayedSearch,
     bootstrap_corrected_risk,
@@ -37,6 +37,7 @@ from truerisk.results.finding import Finding
 from truerisk.results.interval import Basis, are_tied
 from truerisk.results.results import RiskEstimate
 from truerisk.search.claim import Claim, ScoreScale
+from truerisk.search.related_rows import RelationKind
 from truerisk.search.repeat import estimate_pairs_risk, repeat_search
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,15 +15,11 @@ from truerisk.core.frozen import frozen
 from truerisk.data.data import Data
 from truerisk.data.rows import column_names
 from truerisk.data.times import parse_dates
-from truerisk.methods.kfold import KFold
-from truerisk.methods.spatial import Blocks
-from truerisk.methods.temporal import Purged
 from truerisk.plan.leaks import find_leaks
 from truerisk.plan.plan import Plan
+from truerisk.search.related_rows import RelationKind, find_mixed_relation, method_with_rows_apart
 
-RelationKind = Literal["time", "space", "groups"]
-
-MAX_FOLDS = 10
+ARGUMENT_BY_RELATION = {"time": "time=", "space": "block=", "groups": "groups="}
 
 
 @frozen(eq=False)
@@ -50,8 +46,10 @@ class MixedSplits:
     def test_set_name(self) -> str:
         """Name of the test sets of the recommended method, such as "folds of whole blocks"."""
         stretches_text = "stretches of time" if self.has_times else "stretches of rows"
-        names_by_method: dict[type, str] = {Purged: stretches_text, Blocks: "folds of whole blocks"}
-        return names_by_method.get(type(self.method), "folds of whole groups")
+        if self.method.respects_time:
+            return stretches_text
+        kind_of_part = "blocks" if self.method.respects_space else "groups"
+        return f"folds of whole {kind_of_part}"
 
 
 def find_mixed_splits(
@@ -62,59 +60,34 @@ def find_mixed_splits(
     If times, places and groups are unknown, `row_order` is used: by default the order in which the
     table is sorted.
     """
-    known_mixed_splits = _mixed_splits_by_relation(data, plan)
-    if known_mixed_splits is not None or data.time is not None:
-        return known_mixed_splits
+    mixed_relation = find_mixed_relation(data, plan)
+    if mixed_relation is not None:
+        kind, n_rows = mixed_relation
+        return _build_mixed_splits(data, plan, kind, n_rows, ARGUMENT_BY_RELATION[kind])
+    if data.time is not None:
+        return None
     row_order = order_of_table(data) if row_order is None else row_order
     if row_order is None:
         return None
     timed_data = replace(data, time=row_order.order_values)
     n_late_rows = len(find_leaks(timed_data, plan, "late")["late"])
+    if not n_late_rows:
+        return None
     order_mixed_splits = _build_mixed_splits(
         timed_data, plan, "time", n_late_rows, row_order.column_label, by_user=False
     )
     are_alike = are_neighbours_alike(data.y[np.argsort(row_order.order_values, kind="stable")])
-    return (
-        None
-        if order_mixed_splits is None
-        else replace(
-            order_mixed_splits, has_times=row_order.has_times, are_neighbours_alike=are_alike
-        )
+    return replace(
+        order_mixed_splits, has_times=row_order.has_times, are_neighbours_alike=are_alike
     )
 
 
-def _mixed_splits_by_relation(data: Data, plan: Plan) -> MixedSplits | None:
-    leaks = find_leaks(data, plan, "late", "near", "groups")
-    n_rows_by_relation = {relation: len(rows) for relation, rows in leaks.items()}
-    if n_rows_by_relation["late"]:
-        return _build_mixed_splits(data, plan, "time", n_rows_by_relation["late"], "time=")
-    if 2 * n_rows_by_relation["near"] > n_rows_by_relation["apart"]:
-        return _build_mixed_splits(data, plan, "space", n_rows_by_relation["near"], "block=")
-    return _build_mixed_splits(data, plan, "groups", n_rows_by_relation["groups"], "groups=")
-
-
 def _build_mixed_splits(
-    data: Data,
-    plan: Plan,
-    relation: RelationKind,
-    n_rows: int,
-    relation_source: str,
-    *,
-    by_user: bool = True,
-) -> MixedSplits | None:
-    """Build the `MixedSplits` for a relation, or return None if no rows are mixed.
-
-    Its recommended method respects all known relations between rows.
-    """
-    if not n_rows:
-        return None
-    n_folds = min(max(plan.n_questions, 2), MAX_FOLDS)
-    method: Method = Purged(n_folds, average="fold")
-    if data.time is None and data.places is not None:
-        method = Blocks(n_folds, average="fold")
-    elif data.time is None and data.groups is not None:
-        method = KFold(min(n_folds, len(np.unique(data.groups))), average="fold")
-    return MixedSplits(relation, data, n_rows, relation_source, by_user, method)
+    data: Data, plan: Plan, kind: RelationKind, n_rows: int, source: str, *, by_user: bool = True
+) -> MixedSplits:
+    """Build the `MixedSplits` for a relation, with the method that respects all known relations."""
+    method = method_with_rows_apart(data, plan.n_questions)
+    return MixedSplits(kind, data, n_rows, source, by_user, method)
 
 
 TIME_WORDS = (

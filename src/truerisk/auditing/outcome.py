@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Annotated, Any, ClassVar
 
-from truerisk.auditing.mixed_splits import RelationKind
 from truerisk.core import formats, tables
 from truerisk.core.formats import unsigned_number
 from truerisk.core.frozen import frozen
@@ -32,6 +31,7 @@ from truerisk.results.records import (
 )
 from truerisk.results.results import RiskEstimate
 from truerisk.results.sentences import RELATED_ROWS_BY_RELATION
+from truerisk.search.related_rows import RelationKind
 
 LINE_WIDTH = 88
 
