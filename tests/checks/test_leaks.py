@@ -106,6 +106,48 @@ def test_results_repeat_the_warning_of_split_groups_in_their_notes():
         assert "ignores them" in risk.to_html()
 
 
+@pytest.mark.filterwarnings("ignore:The groups parameter is ignored")
+@pytest.mark.parametrize(
+    ("table", "options", "category", "said"),
+    [
+        (DISTINCT, {"groups": GROUPS, "cv": KFold(4)}, GroupLeakWarning, "ignores them"),
+        (DISTINCT, {"time": np.arange(N), "cv": KFold(4)}, TimeLeakWarning, "time is given but"),
+        (
+            DISTINCT,
+            {"block": np.c_[:N, :N], "cv": KFold(4, shuffle=True)},
+            SpaceLeakWarning,
+            "block is given but",
+        ),
+        (
+            DISTINCT,
+            {"cv": [(np.arange(N), np.arange(N))]},
+            DuplicateRowsWarning,
+            "were trained on them",
+        ),
+        (X, {"cv": "5-fold"}, DuplicateRowsWarning, "have an exact copy in a training set"),
+    ],
+    ids=["groups", "time", "space", "same rows", "copies"],
+)
+def test_results_print_the_warning_of_a_leak_below_the_estimate(table, options, category, said):
+    with pytest.warns(category, match=said):
+        risk = tr.estimate_risk(KNeighborsClassifier(), table, Y, checks=False, **options)
+    assert sum(said in note for note in risk.notes) == 1
+    text = " ".join(str(risk).partition("\n")[2].split())
+    assert text.startswith("warning: ")
+    assert said in text
+
+
+def test_pages_state_the_copies_of_rows_once():
+    """The finding of an audit or an assessment has the words of the warning."""
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, cv=5).fit(X, Y)
+    with pytest.warns(DuplicateRowsWarning):
+        results = [tr.audit(search, X, Y), tr.assess({"knn": search}, X, Y)]
+    for result in results:
+        assert "duplicate-rows" in [finding.code for finding in result.findings]
+        for text in (str(result), result.to_html()):
+            assert " ".join(text.split()).count("have an exact copy in a training set") == 1
+
+
 @pytest.mark.parametrize(
     "method", ["5-fold", Nested("5-fold", "4-fold"), LeaveOneGroupOut(), "three-way"], ids=str
 )

@@ -26,9 +26,9 @@ def warn_of_leaks(
 ) -> list[str]:
     """Warn about test rows whose model was trained on them, a copy, their group or a later row.
 
-    Return the warnings that a result has to repeat, which are all but the one about copies. If a
-    method tunes inside, only its outer test sets are examined: a leak in an inner one may change
-    which setting is chosen, but the choice is tested on other rows.
+    Return the warnings, because a result has to repeat them. If a method tunes inside, only its
+    outer test sets are examined: a leak in an inner one may change which setting is chosen, but the
+    choice is tested on other rows.
     """
     plan = plan.part_named("outer") if method.tunes_inside else plan
     leak_kinds: list[Leak] = ["groups", "copies"]
@@ -68,16 +68,14 @@ def warn_of_leaks(
             f"them, as '{method.name}' has it: the estimate is too good. Give test rows that are "
             "no training rows."
         ] = DuplicateRowsWarning
+    if len(leaking_rows := leaking_rows_by_kind["copies"]):
+        texts[
+            f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) have an exact copy in a "
+            "training set that they test: if they are copies of one case the estimate is too "
+            "good. Remove the copies, or give groups=."
+        ] = DuplicateRowsWarning
     for text, category in texts.items():
         warn(text, category)
-    if len(leaking_rows := leaking_rows_by_kind["copies"]):
-        warn(
-            f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) "
-            "have an exact copy in a training "
-            "set that they test: if they are copies of one case the estimate is too good. "
-            "Remove the copies, or give groups=.",
-            DuplicateRowsWarning,
-        )
     return list(texts)
 
 

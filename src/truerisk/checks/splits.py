@@ -37,9 +37,9 @@ def _leak_findings(data: Data, plan: Plan) -> Iterator[Finding]:
     if len(leaking_rows := leaking_rows_by_kind["copies"]):
         yield Finding(
             "duplicate-rows",
-            f"{len(leaking_rows)} of {data.n_rows} rows (first: row {leaking_rows[0]}) have an "
-            "exact copy in a training set that they test.",
-            "If they are copies of one case, remove them or split by groups.",
+            f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) have an exact copy in a "
+            "training set that they test: if they are copies of one case the estimate is too good.",
+            "Remove the copies, or give groups=.",
         )
     if len(leaking_rows := leaking_rows_by_kind["groups"]):
         yield Finding(

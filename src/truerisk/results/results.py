@@ -349,7 +349,8 @@ class RiskEstimate(ResultOnScale, ResultWithBounds, Record):
 
     def __str__(self) -> str:
         printed_lines = map(RiskEstimate._printed_line, (self, *sentences.further_scores(self)))
-        return "\n".join([*printed_lines, *sentences.finding_lines(self.findings)])
+        leaks = [f"warning: {note}" for note in self.notes if " is too good" in note]
+        return "\n".join([*printed_lines, *sentences.finding_lines([*leaks, *self.findings])])
 
     def _printed_line(self) -> str:
         """Return the line that is printed for the estimate.
@@ -700,10 +701,9 @@ def to_estimate(
     has none if the loss of a row is infinite. The risk is a loss; the estimate is on the scale of
     `provenance`.
     """
-    notes, is_infinite = list(candidate_risk.notes), False
-    for finding in candidate_risk.findings:
-        notes.append(finding.note)
-        is_infinite = is_infinite or finding.code == "infinite-loss"
+    findings = candidate_risk.findings
+    notes = (*candidate_risk.notes, *(finding.note for finding in findings))
+    is_infinite = any(finding.code == "infinite-loss" for finding in findings)
     estimate = replace(
         provenance,
         value=None if np.isnan(candidate_risk.value) else float(candidate_risk.value),
@@ -719,7 +719,7 @@ def to_estimate(
         influences=candidate_risk.influences,
         table=None if candidate_risk.table is None else Breakdown(dict(candidate_risk.table)),
         notes=provenance.notes + tuple(map(formats.strip_folders, notes)),
-        findings=provenance.findings + candidate_risk.findings,
+        findings=provenance.findings + findings,
     )
     return estimate if provenance.perfect is None else estimate.on_scale(provenance.scale)
 
@@ -755,7 +755,5 @@ def add_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEst
 
 def all_findings(estimate: RiskEstimate | RiskCurve) -> list[Finding]:
     """Return the findings of an estimate and of its further scores, without duplicates."""
-    findings: dict[Finding, None] = {}
-    for estimate_of_score in (estimate, *estimate.scores.values()):
-        findings |= dict.fromkeys(estimate_of_score.findings)
-    return list(findings)
+    estimates = (estimate, *estimate.scores.values())
+    return list(dict.fromkeys(finding for one in estimates for finding in one.findings))
