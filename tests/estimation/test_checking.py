@@ -179,6 +179,19 @@ def test_checks_of_a_search_are_told_without_an_outer_loop():
     assert found.findings_[0].remedy in found._repr_html_inner().replace("&#x27;", "'")
 
 
+def test_selected_risk_names_the_findings_that_the_honest_risk_states():
+    """The warning and the honest risk state them in full, and a third time would be noise."""
+    with pytest.warns(FindingWarning, match="near-copies"):
+        found = tr.HonestSearchCV(*KNN).fit(*near_copies())
+    (finding,) = found.findings_
+    assert str(finding) in " ".join(str(found.risk_).split())
+    line, *others = str(found.selected_risk_).splitlines()
+    assert "best of" in line
+    assert others == ["warning: many rows have a near copy: measured twice? [near-copies]"]
+    assert found.selected_risk_.findings == found.risk_.findings
+    assert finding.note in found.selected_risk_.notes
+
+
 def test_finding_of_an_earlier_version_is_read_by_its_new_name():
     kept = Finding("few-events", "x", "y")
     assert Finding("few-rows-of-a-class", "x", "y") == kept

@@ -29,7 +29,7 @@ from truerisk.results.evaluation import (
     Tested,
     risk_values,
 )
-from truerisk.results.finding import Finding
+from truerisk.results.finding import FINDING_CODES, Finding
 from truerisk.results.interval import (
     LOSS_SCALE,
     Breakdown,
@@ -350,7 +350,10 @@ class RiskEstimate(ResultOnScale, ResultWithBounds, Record):
     def __str__(self) -> str:
         printed_lines = map(RiskEstimate._printed_line, (self, *sentences.further_scores(self)))
         leaks = [f"warning: {note}" for note in self.notes if " is too good" in note]
-        return "\n".join([*printed_lines, *sentences.finding_lines([*leaks, *self.findings])])
+        findings: Iterable[Any] = self.findings
+        if self.best_of is not None:  # A search warns of them in full.
+            findings = (f"{f.severity}: {FINDING_CODES[f.code][1]} [{f.code}]" for f in findings)
+        return "\n".join([*printed_lines, *sentences.finding_lines([*leaks, *findings])])
 
     def _printed_line(self) -> str:
         """Return the line that is printed for the estimate.
