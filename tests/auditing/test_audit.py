@@ -246,6 +246,18 @@ def test_audit_without_rows_knows_the_class_of_a_named_score_alone(rows):
     assert names == {"f1": "f1 of 1", "roc_auc": "roc_auc", "auc": "auc"}
 
 
+@pytest.mark.filterwarnings("ignore")  # scikit-learn: every score is NaN
+def test_claim_that_is_no_number_is_not_refuted(rows):
+    search = GridSearchCV(KNeighborsClassifier(), GRID, scoring=lambda model, X, y: np.nan)
+    search.fit(*rows)
+    search.scoring = "accuracy"
+    u = tr.audit(search, *rows)
+    assert u.refuted is None
+    assert "claim-refuted" not in u.codes
+    assert u.conclusion.startswith("Expect the accuracy on new rows to be ")
+    assert u.conclusion.endswith("The search reports no finite number, so nothing can be refuted.")
+
+
 def test_notebook_view_escapes_what_users_write(rows):
     X, y = rows
     frame = pd.DataFrame(np.c_[X, y], columns=["a", "b", "</script><b>"])

@@ -188,7 +188,7 @@ def risk_findings(
         honest_estimate.loss_interval,
         scale.noun,
     )
-    if value is None:
+    if value is None or not np.isfinite(claimed_risk):
         return
     if interval is not None and claimed_risk not in interval:
         side_text = "better" if claimed_risk < interval.low else "worse"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 from dataclasses import field
+from math import isfinite
 from typing import Annotated, Any, ClassVar
 
 from truerisk.core import formats, tables
@@ -212,9 +213,14 @@ class Audit(ResultWithBounds, Record):
 
     @property
     def refuted(self) -> bool | None:
-        """True if the claim lies outside the honest interval; None if there is no interval."""
+        """True if the claim lies outside the honest interval.
+
+        It is None if there is no interval, or if the claim is no finite number.
+        """
         interval = None if self.honest is None else self.honest.interval
-        return None if interval is None else self.claimed.value not in interval
+        if interval is None or not isfinite(self.claimed.value):
+            return None
+        return self.claimed.value not in interval
 
     @property
     def codes(self) -> tuple[str, ...]:
@@ -322,9 +328,11 @@ def write_conclusion(audit: Audit, score_name: str) -> str:
         return f"The {name} that the search reports, {claim_text}, {_unknown_text(audit, name)}"
     text = (
         f"Expect the {name} on new rows to be {formats.format_number(audit.honest.value)} "
-        f"({_interval_text(audit)}). The search reports {claim_text}, which is "
-        f"{_optimism_text(audit)}."
+        f"({_interval_text(audit)}). "
     )
+    if not isfinite(audit.claimed.value):
+        return f"{text}The search reports no finite number, so nothing can be refuted."
+    text += f"The search reports {claim_text}, which is {_optimism_text(audit)}."
     if audit.refuted:
         text += " It lies outside the interval, so it is refuted."
     text += _optimism_sources_text(audit)
