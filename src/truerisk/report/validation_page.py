@@ -9,7 +9,7 @@ from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page
 from truerisk.report.methods_text import ReproductionInfo, describe_score, format_arguments
 from truerisk.report.validation_parts import build_page_parts, describe_rows
 from truerisk.validation.checklists.paper_words import cited_references
-from truerisk.validation.conclusion import TESTED_ROWS, describe_measures
+from truerisk.validation.conclusion import TESTED_ROWS
 from truerisk.validation.validation import Validation
 
 
@@ -30,7 +30,7 @@ def draw_validation_page(validation: Validation) -> Page:
         "facts": fact_texts,
         "headline": list(_headline(validation)),
         "conclusion": [
-            escape_and_truncate(sentence, 1000) for sentence in describe_measures(validation)
+            escape_and_truncate(sentence, 1000) for sentence in validation.conclusion.splitlines()
         ],
         "parts": page_parts,
         "sections": (*(page_part.section for page_part in page_parts), *CLOSING_SECTIONS),

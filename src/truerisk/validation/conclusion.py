@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from truerisk.core.formats import format_number, format_percent
-
-if TYPE_CHECKING:
-    from truerisk.validation.validation import Validation
+from truerisk.validation.measures import Measured
 
 TESTED_ROWS = {False: ("held-out rows", "held out"), True: ("new rows", "new rows")}
 """Names of the tested rows in legends and in tables, by whether the model was finished."""
 
 
-def describe_measures(document: Validation) -> list[str]:
-    """Describe the main measures of a validation in sentences: ranking, calibration and errors."""
-    verdict_sentences, calibration = [], document.calibration
-    rows_name, _ = TESTED_ROWS[document.finished]
-    if document.finished:
-        n_rows = document.rows["n_rows"]
+def describe_measures(
+    measures: Mapping[str, Measured], *, n_finished_rows: int | None, has_event: bool
+) -> list[str]:
+    """Describe the main measures of a validation in sentences: ranking, calibration and errors.
+
+    `n_finished_rows` is the number of rows of a finished model, and None for any other.
+    """
+    verdict_sentences = []
+    rows_name, _ = TESTED_ROWS[n_finished_rows is not None]
+    if n_finished_rows is not None:
         verdict_sentences.append(
-            f"A finished model was applied to {n_rows} rows; nothing was fitted."
+            f"A finished model was applied to {n_finished_rows} rows; nothing was fitted."
         )
-    has_event = calibration is None or calibration.event is not None
     for name, sentence in SENTENCE_BY_MEASURE.items():
-        measured = document.measure(name)
+        measured = measures.get(name)
         if measured is None or measured.honest is None:
             continue
         interval_text, judged_value = "", measured.honest

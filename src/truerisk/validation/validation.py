@@ -218,12 +218,16 @@ class Validation(ResultWithBounds, Record):
 
     @property
     def conclusion(self) -> str:
-        """Conclusion in sentences; it is empty if there are no measures."""
-        return " ".join(describe_measures(self)) if self.measures else ""
+        """Conclusion, a sentence in each line; it is empty if there is nothing to say."""
+        sentences = describe_measures(
+            self.measures,
+            n_finished_rows=self.rows["n_rows"] if self.finished else None,
+            has_event=self.calibration is None or self.calibration.event is not None,
+        )
+        return "\n".join(sentences)
 
     def __str__(self) -> str:
-        sentences = ["\n".join(describe_measures(self))] if self.measures else []
-        blocks, rows = [*sentences, str(self.risk)], self.rows
+        blocks, rows = [*filter(None, [self.conclusion]), str(self.risk)], self.rows
         if rows["event"] is not None:
             event = formats.escape_and_truncate(str(rows["event"]), 60)
             n_rows, n_events, n_censored = rows["n_rows"], rows["n_events"], rows["n_censored"]
