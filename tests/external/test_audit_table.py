@@ -245,7 +245,7 @@ RATED = {
         -np.mean(NOISE**2),
     ),
     "counts": (lines_of(np.arange(40) % 5, prediction=2.0), "neg_mean_squared_error", -2.0),
-    "losses for a score": (GAMMA, "neg_mean_squared_error", -GAMMA.mean(axis=1).min()),
+    "scores": (-GAMMA, "neg_mean_squared_error", -GAMMA.mean(axis=1).min()),
     "losses": (GAMMA, "squared", GAMMA.mean(axis=1).min()),
     "three classes": (
         lines_of(CLASS, **{f"probability_{k}": SHARES[:, k] for k in range(3)}),
@@ -437,6 +437,44 @@ def root_mean_squared(y_true, y_pred):
     return float(np.sqrt(((y_true - y_pred) ** 2).mean()))
 
 
+def test_wide_table_of_a_score_holds_scores():
+    """1 is right for the accuracy, as in every table of answers; for a loss it is wrong."""
+    wrong = pd.DataFrame(GUESSES.T).add_prefix("c")
+    by_loss = tr.audit_table(wrong, scoring="zero-one")
+    by_score = tr.audit_table(1 - wrong, scoring="accuracy")
+    assert by_score.selected.value == pytest.approx(1 - by_loss.selected.value)
+    assert by_score.honest.value == pytest.approx(1 - by_loss.honest.value)
+    assert by_score.best_set() == by_loss.best_set()
+    assert by_score.notes == ("1 is read as a right answer, and 0 as a wrong one",)
+    for audit in (by_loss, tr.audit_table(wrong)):
+        assert any("if 1 is right, the scoring is 'accuracy'" in note for note in audit.notes)
+    assert not tr.audit_table(0.5 * wrong).notes
+    of_lines = LONG[["candidate", "row"]].assign(
+        loss=GUESSES[: len(set(LONG.candidate)), :1].mean()
+    )
+    assert tr.audit_table(of_lines, scoring="accuracy").selected.value == pytest.approx(
+        1 - of_lines.loss.iloc[0]
+    )
+
+
+def test_column_that_numbers_the_rows_is_no_candidate():
+    """Values between 0 and 1 cannot count the rows; losses without bounds might: a refusal."""
+    answers = pd.DataFrame(1 - GUESSES.T).add_prefix("c")
+    plain = tr.audit_table(answers, scoring="accuracy")
+    question = [f"What is {number}?" for number in range(120)]
+    numbered = answers.assign(number=np.arange(120) + 7, question=question)
+    audit = tr.audit_table(numbered, scoring="accuracy")
+    assert (audit.honest.value, audit.honest.interval) == (
+        plain.honest.value,
+        plain.honest.interval,
+    )
+    assert audit.n_candidates == plain.n_candidates
+    for name in ("number", "question"):
+        assert any(note.startswith(f"{name} has a different value") for note in audit.notes)
+    with pytest.raises(BadData, match="number looks like a number of the row"):
+        tr.audit_table(numbered)
+
+
 LINES = LONG[["candidate", "row", "y", "prediction", "fold"]]
 NUMBERS = lines_of(np.linspace(0, 1, 40), prediction=0.5)
 LACKS = "missing|lack"
@@ -463,7 +501,7 @@ REFUSED = {
         pd.DataFrame(GUESSES.T).assign(text=np.arange(120) // 3),
         {"scoring": "accuracy"},
         BadData,
-        "text holds 2, and a loss for scoring='accuracy' is between 0 and 1.* groups=",
+        "text holds 2, and a score for scoring='accuracy' is between 0 and 1.* groups=",
     ),
     "scores": (GUESSES - 0.5, {"scoring": "log"}, BadData, "0 holds -0.5, .* is at least 0"),
     "denied adaptivity": (GUESSES, {"adaptive": False}, BadArgument, "adaptive=False: write True"),
@@ -475,7 +513,7 @@ REFUSED = {
     "no rows": (np.zeros((3, 0)), {}, BadData, r"shape \(3, 0\)"),
     "nothing": ({}, {}, BadData, "no candidate"),
     "unequal": ({"a": [1, 2], "b": [1]}, {}, BadData, "same rows"),
-    "text": (pd.DataFrame({"a": [0, 1], "b": ["x", "y"]}), {}, BadData, "'b' holds 'x'"),
+    "text": (pd.DataFrame({"a": [0, 1, 1], "b": ["x", "y", "y"]}), {}, BadData, "'b' holds 'x'"),
     "complex": (GUESSES + 1j, {}, BadData, "which is no loss"),
     "dates": ({"a": np.arange(20).astype("M8[D]")}, {}, BadData, "'a' holds .*, which is no loss"),
     "huge": ({"a": [10**400] * 20}, {}, BadData, "'a' holds 1000.*, which is no loss"),
@@ -580,7 +618,7 @@ def test_groups_of_a_search_by_groups_agree_with_its_audit():
         for train, test in splits:
             fitted = LogisticRegression(C=value, solver="liblinear").fit(X[train], Y[train])
             losses[c, test] = fitted.predict(X[test]) != Y[test]
-    of_table = tr.audit_table(losses, groups=groups, scoring="accuracy")
+    of_table = tr.audit_table(1 - losses, groups=groups, scoring="accuracy")
     assert of_table.honest.value == pytest.approx(audit.honest.value, abs=1e-12)
 
 

@@ -47,13 +47,16 @@ WHERE_AND_HOW = ("report", "figures", "as_json")
 def audit_table(args: Any) -> int:
     """Audit the losses or predictions of many candidates on the same rows.
 
-    FILE (CSV, TSV, Parquet, Arrow, JSON lines) has a column of losses for each candidate, or a line
-    for each candidate and row. With such lines, its columns are candidate, row, and loss; in the
-    place of loss, it may have y, and prediction or probability_CLASS. The exit code is 4 if the
-    best score lies outside the honest interval, or if a bound is missed.
+    FILE (CSV, TSV, Parquet, Arrow, JSON lines) has a line for each row, and a column for each
+    candidate: a prompt, a model, a setting. It holds losses, which are smaller if they are better;
+    with --scoring accuracy it holds 1 for a right answer and 0 for a wrong one. FILE may also have
+    a line for each candidate and row. Its columns are then candidate and row, and either loss, or y
+    with prediction or with probability_CLASS. The exit code is 4 if a bound is missed, or if the
+    best score lies outside the honest interval.
 
     \b
     truerisk audit-table losses.csv
+    truerisk audit-table answers.csv --scoring accuracy --min-score accuracy=.6 --not-trained
     truerisk audit-table predictions.csv --scoring roc_auc --min-score roc_auc=.75
     """  # noqa: D301 - \b is for click
     check_present("truerisk.external.audit_table")

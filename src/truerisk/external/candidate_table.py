@@ -1,8 +1,8 @@
 """Read a table of candidates from an array, a mapping, a frame or a file, wide or long.
 
-A wide table holds losses: an array of shape (candidates, rows), a mapping from each candidate to
-its losses, or a frame or file with a column for each candidate. A long table has a line for each
-candidate and row:
+A wide table holds losses, or values of the score that is named: an array of shape (candidates,
+rows), a mapping from each candidate to its values, or a frame or file with a column for each
+candidate. A long table has a line for each candidate and row:
 
 candidate, row, [y], loss | prediction | probability_<class>..., [fold, repeat, group, order]
 """
@@ -43,6 +43,11 @@ PROBABILITY = "probability_"
 LONG_COLUMNS = {OUTCOME, LOSS, PREDICTION, "fold", "repeat", "group", "order"}
 """Names of columns of long tables. No candidate of a wide table can have one of these names."""
 MAX_CELLS, MAX_BYTES = 50_000_000, 512 * 2**20
+LEFT_OUT_NOTE = "{} has a different value in every row, so it is no candidate and is left out"
+RIGHT_NOTE = "1 is read as a right answer, and 0 as a wrong one"
+WRONG_NOTE = (
+    "1 is read as a wrong answer, and 0 as a right one; if 1 is right, the scoring is 'accuracy'"
+)
 ROUNDING = 1e-9  # by which a loss may lie beyond its bounds
 ROW_NAMES = {"", ROW, "index", "Unnamed: 0", "__index_level_0__", "...1", "column 1"}
 """Names that programs give to a column of row names; our readers name it "column 1"."""
@@ -84,7 +89,9 @@ def read_candidate_table(
     if columns is None:
         losses, notes = _losses_of_array(source, axis)
         names = [str(number) for number in range(len(losses))]
-        return _table_of_losses(names, losses, scoring, notes, groups, _trials(order, len(names)))
+        return _table_of_losses(
+            names, losses, scoring, notes, groups, _trials(order, len(names)), is_wide=True
+        )
     if axis is not None:
         raise BadArgument(
             f"{mention('axis', axis)} is for an array: the names of this table say what its "
@@ -117,11 +124,21 @@ def read_candidate_table(
             "outcomes, folds or predictions has a line for each candidate and row, with the "
             f"columns {CANDIDATE!r} and {ROW!r}. Leave them out of a table of losses."
         )
-    names = [n for n in columns if n not in ROW_NAMES or not _names_rows(columns[n])]
+    without = [n for n in columns if n in ROW_NAMES and _names_rows(columns[n])]
+    in_words = [n for n in columns if n not in without and _names_rows_in_words(columns[n])]
+    names = [n for n in columns if n not in without and n not in in_words]
     if not names:
         raise BadData("the table has no candidate.")
     losses = np.array([_losses_as_floats(columns[n], f"column {n!r}") for n in names])
-    return _table_of_losses(names, losses, scoring, [], groups, _trials(order, len(names)))
+    return _table_of_losses(
+        names,
+        losses,
+        scoring,
+        [LEFT_OUT_NOTE.format(named([n])) for n in in_words],
+        groups,
+        _trials(order, len(names)),
+        is_wide=True,
+    )
 
 
 def columns_of(source: Any) -> dict[str, np.ndarray] | None:
@@ -181,6 +198,13 @@ def _names_rows(values: np.ndarray) -> bool:
     return len({*map(str, values.tolist())}) == len(values)
 
 
+def _names_rows_in_words(values: np.ndarray) -> bool:
+    """Return True if a column has texts, which are no numbers, and a different one in each row."""
+    cells = values.tolist()
+    is_text = all(isinstance(cell, str) for cell in cells) and not any(map(_is_float, cells))
+    return is_text and len(set(cells)) == len(cells)
+
+
 def _counts_rows(values: np.ndarray) -> bool:
     """Return True if a column contains nothing but row numbers, from 0 or from 1."""
     positions = np.arange(len(values))
@@ -219,8 +243,14 @@ def _table_of_losses(
     notes: list[str],
     groups: Any,
     order: np.ndarray | None,
+    *,
+    is_wide: bool = False,
 ) -> CandidateTable:
-    """Return a table of row losses, without the candidates that have no loss at all."""
+    """Return a table of row losses, without the candidates that have no loss at all.
+
+    A wide table holds scores instead if `scoring` is a score, whose larger values are better. The
+    column 'loss' of a long table always holds losses.
+    """
     name, scale, n_rows = LOSS, Scale(), losses.shape[1]
     low, high = -np.inf, np.inf
     if scoring is not None:
@@ -234,6 +264,10 @@ def _table_of_losses(
         name, scale = loss.name, loss.scale
         low = -np.inf if loss.lower is None else loss.lower
         high = np.inf if loss.upper is None else loss.upper
+    perfect = scale.perfect if is_wide else None
+    if perfect is not None:
+        perfect = perfect if np.isfinite(perfect) else 0.0  # A score is then minus the loss.
+        low, high = perfect - high, perfect - low
     n_known = np.isfinite(losses).sum(axis=1)
     _refuse_gaps(names, np.where(n_known > 0, n_known, n_rows), n_rows)
     kept = np.flatnonzero(n_known).tolist()
@@ -243,15 +277,24 @@ def _table_of_losses(
         failed = [names[c] for c in np.flatnonzero(n_known == 0).tolist()]
         notes = [*notes, f"candidates without losses were left out: {named(failed)}"]
         order = None if order is None else np.searchsorted(kept, order[np.isin(order, kept)])
-    losses = losses[kept]
-    ids = [names[c] for c, values in zip(kept, losses, strict=True) if _looks_like_ids(values)]
-    if ids:
+    ids = [names[c] for c in kept if _looks_like_ids(losses[c])]
+    if 0 < len(ids) < len(kept) and is_wide and order is None and np.isfinite((low, high)).all():
+        # Values between two bounds cannot number the rows, so these are no candidates.
+        notes = [*notes, *(LEFT_OUT_NOTE.format(named([n])) for n in ids)]
+        kept = [c for c in kept if names[c] not in ids]
+    elif ids:
         raise BadData(
             f"{named(ids)} {'looks' if len(ids) == 1 else 'look'} like a number of the row and not "
             "like losses: whole numbers that increase from row to row, or that count the rows. "
             f"Leave it out, or name it by {mention('groups')} if it numbers groups."
         )
-    _refuse_other_numbers([names[c] for c in kept], losses, (low, high), name)
+    losses = losses[kept]
+    noun = "loss" if perfect is None else "score"
+    _refuse_other_numbers([names[c] for c in kept], losses, (low, high), name, noun)
+    if is_wide and np.isin(losses, (0, 1)).all() and name in (LOSS, "zero-one", "accuracy"):
+        notes = [*notes, WRONG_NOTE if perfect is None else RIGHT_NOTE]
+    if perfect is not None:
+        losses = perfect - losses
     return CandidateTable(
         names=tuple(names[c] for c in kept),
         losses=losses,
@@ -269,17 +312,18 @@ def _refuse_other_numbers(
     losses: np.ndarray,
     limits: tuple[float, float],
     scoring: str,
+    noun: str,
 ) -> None:
-    """Raise BadData for numbers below the smallest or above the largest value of the loss."""
+    """Raise BadData for numbers that no loss or score (`noun`) can have."""
     low, high = limits
     is_outside = (losses < low - ROUNDING) | (losses > high + ROUNDING)
     if is_outside.any():
         candidate, row = np.argwhere(is_outside)[0]
-        bounds = f"at least {low:.15g}"
-        if high < np.inf:
+        bounds = f"at least {low:.15g}" if high == np.inf else f"at most {high:.15g}"
+        if np.isfinite((low, high)).all():
             bounds = f"between {low:.15g} and {high:.15g}"
         raise BadData(
-            f"{named([names[candidate]])} holds {losses[candidate, row]:.15g}, and a loss for "
+            f"{named([names[candidate]])} holds {losses[candidate, row]:.15g}, and a {noun} for "
             f"{mention('scoring', scoring)} is {bounds}. Name a column of groups by "
             f"{mention('groups')}, and leave out columns that are no candidates."
         )
