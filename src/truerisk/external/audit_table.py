@@ -72,11 +72,12 @@ def audit_table(
     losses_or_frame : array, mapping, frame or path
         The table. A wide table holds the values of a candidate in each row of an array, under each
         key of a mapping, or in each column of a frame or file (CSV, TSV, Parquet, Arrow, JSON
-        lines): its losses, or its scores if `scoring` is a score. A long table (a mapping, frame or file with a column ``candidate``) has a line for
-        each candidate and row. It needs the column ``row``, and either ``loss``, or ``y`` with
-        ``prediction`` or with ``probability_<class>`` for each class. The columns ``fold``,
-        ``repeat``, ``group`` and ``order`` are optional. Losses of several repeats are averaged by
-        row. The losses must be out of fold: no model saw the rows that it is rated on.
+        lines): its losses, or its scores if `scoring` is a score. A long table (a mapping, frame or
+        file with a column ``candidate``) has a line for each candidate and row. It needs the column
+        ``row``, and either ``loss``, or ``y`` with ``prediction`` or with ``probability_<class>``
+        for each class. The columns ``fold``, ``repeat``, ``group`` and ``order`` are optional.
+        Losses of several repeats are averaged by row. The losses must be out of fold: no model saw
+        the rows that it is rated on.
     scoring : str, Loss or function, optional
         The loss or score, as in `estimate_risk`. For a wide table it says what the values are: 1 is
         a right answer for "accuracy", and a wrong one for "zero-one". By default they are losses.
