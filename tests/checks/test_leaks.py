@@ -101,7 +101,11 @@ def test_results_repeat_the_warning_of_split_groups_in_their_notes():
             search = tr.HonestSearchCV(GaussianNB(), grid, cv=5, checks=False).fit(
                 DISTINCT, y, groups=np.arange(N) % 7
             )
-    for risk in (search.risk_, search.selected_risk_):
+        with pytest.warns(GroupLeakWarning):
+            estimate = tr.estimate_risk(GaussianNB(), DISTINCT, y, cv=5, groups=np.arange(N) % 7)
+    # The honest risk of the search is tested in folds of whole groups.
+    assert not any("ignores them" in note for note in search.risk_.notes)
+    for risk in (estimate, search.selected_risk_):
         assert sum("ignores them" in note for note in risk.notes) == 1
         assert "ignores them" in risk.to_html()
 

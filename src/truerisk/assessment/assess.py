@@ -105,7 +105,7 @@ def assess(
     outer : str, int, Method or splitter, optional
         The splits that test each tuned learner (nested validation). The default is "pairs": the
         folds of `cv`, left out one and two at a time. If `cv` has no folds, the default method is
-        used.
+        used; if its folds mix rows that belong together, splits that keep these rows apart.
     rule : str or Rule, default="min"
         The rule that chooses a setting, as in `risk_curve`.
     positive : label, optional

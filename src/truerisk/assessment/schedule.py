@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from truerisk.assessment.out_of_fold import needs_refits
 from truerisk.contracts import FitStore, Method
@@ -16,10 +16,12 @@ from truerisk.core.frozen import frozen
 from truerisk.core.progress import FitCounter
 from truerisk.estimation.problem import EstimationProblem, choose_intervals, draw_plan
 from truerisk.estimation.run import Computation, compute_risks, tuning_problem
+from truerisk.intervals.choice import adapt_method_to_interval
 from truerisk.methods.pairs import testing_method
 from truerisk.methods.parts.procedure import Procedure
 from truerisk.methods.words import DEFAULT_FOLDS, as_method, name_default_method
 from truerisk.plan.plan import Plan
+from truerisk.search.door import load_from_search
 
 MAX_ROWS_FOR_FOLDS = 10_000
 
@@ -69,13 +71,14 @@ class Schedule:
                     "assessment states it beforehand: compare settings by their folds, such as "
                     "'10-fold', or race them in HonestSearchCV."
                 )
+        data, tuning_method = problem.data, chosen_methods[0]
         nested = testing_method(
-            outer,
-            chosen_methods[0],
-            default_method_name,
-            problem.interval,
-            compare=has_several_learners,
+            outer, tuning_method, default_method_name, compare=has_several_learners
         )
+        if data.groups is not None or data.dependent:
+            nested = load_from_search("keep-apart")(nested, tuning_method, data, problem.seed)
+        if problem.interval is not None:
+            nested = cast(Procedure, adapt_method_to_interval(nested, problem.interval))
         # No interval is requested here, since the plans already hold the fits that an interval
         # needs.
         plain_problem = replace(problem, interval=None)

@@ -126,6 +126,9 @@ def correct_claim(
             related_row_findings = list(
                 findings_on_related_rows(mixed_rows, separated_rows_risk, claim, scale)
             )
+            # HonestSearchCV may have kept the rows apart itself, and then corrected for both.
+            if choice_risk is not None and _is_same_test(choice_risk, separated_rows_risk):
+                choice_risk = None
         findings += related_row_findings
     if level == "nested":
         choice_risk = test_nested(mixed_rows, outer)
@@ -189,6 +192,11 @@ def _mixes_related_rows(outer: Any, mixed_rows: MixedSplits, problem: Estimation
     """Return True if the requested outer splits put related rows into training and test sets."""
     data = mixed_rows.data
     return find_mixed_splits(data, as_method(outer).plan(data, Streams(problem.seed))) is not None
+
+
+def _is_same_test(risk: RiskEstimate, other: RiskEstimate | str) -> bool:
+    """Return True if two risks are from the same method and have the same value."""
+    return not isinstance(other, str) and (risk.method, risk.value) == (other.method, other.value)
 
 
 MIN_RELATIVE_INCREASE = 0.1  # A smaller relative increase of the risk is not reported.

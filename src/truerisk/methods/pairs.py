@@ -16,7 +16,7 @@ from truerisk.core.errors import BadData, Refusal
 from truerisk.core.frozen import frozen
 from truerisk.core.overrides import override
 from truerisk.data.data import Data
-from truerisk.intervals.choice import adapt_method_to_interval, calibrated_interval_name
+from truerisk.intervals.choice import calibrated_interval_name
 from truerisk.losses.loss import Average, Loss, check_average
 from truerisk.methods.parts.averages import Averaged, tested_by_average
 from truerisk.methods.parts.procedure import (
@@ -208,20 +208,14 @@ class Pairs(Procedure):
 
 
 def testing_method(
-    outer: Any,
-    select_by: Method,
-    default_outer: Any,
-    interval: str | None = None,
-    *,
-    compare: bool = False,
+    outer: Any, select_by: Method, default_outer: Any, *, compare: bool = False
 ) -> Procedure:
     """Return the method that estimates the risk of tuning by `select_by`.
 
     It is either `Pairs` or nested cross-validation. "pairs" is used if `outer` is None. If
     `select_by` has no folds (a criterion, random splits), `default_outer` is the outer method. If
     `select_by` respects the order of time, its folds cannot be left out in pairs, and it is its own
-    outer method. `compare` has the same meaning as in `Nested`. If an `interval` is requested, the
-    method is one that draws what this interval needs.
+    outer method. `compare` has the same meaning as in `Nested`.
 
     >>> testing_method("pairs", as_method("5-fold"), "10-fold").name
     'pairs (5-fold)'
@@ -244,6 +238,4 @@ def testing_method(
         method = replace(method, folds=select_by, compare=compare)
     else:
         method = make_nested_procedure(default_outer, select_by, compare)
-    return cast(
-        Procedure, method if interval is None else adapt_method_to_interval(method, interval)
-    )
+    return cast(Procedure, method)

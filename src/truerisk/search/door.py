@@ -20,6 +20,7 @@ load_from_search = make_loader(
     check-store  stored_search:check_store  a place for fits, and a search that finds them again
     open-store  stored_search:open_store  a file that keeps every fit as it ends
     fit-with-callbacks  callbacks:fit_with_callbacks  callbacks of scikit-learn follow its tasks
+    keep-apart  related_rows:keep_related_rows_apart  outer splits that keep related rows apart
     scores-of-function  several_scores:scorers_of_function  a function that gives several scores
     """,
 )

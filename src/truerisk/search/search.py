@@ -101,7 +101,9 @@ class HonestSearchCV(
         How the risk of the procedure is estimated: by "pairs", which leaves out the folds of `cv`
         one and two at a time, or by the outer splits of nested validation, within which the folds
         are drawn again. If `cv` has no folds, "pairs" stands for the default method; if `cv`
-        respects the order of time, it stands for `cv` itself. None omits `risk_`.
+        respects the order of time, it stands for `cv` itself. If the folds of `cv` mix rows that
+        belong together by the groups, times or places given to `fit`, "pairs" stands for outer
+        splits that keep these rows apart, as in `audit`. None omits `risk_`.
     positive : label, optional
         The class to which scores of one class, such as F1, refer: by default the greater of two
         labels, as in scikit-learn. Results name it.
@@ -292,7 +294,8 @@ class HonestSearchCV(
         y : array or column
             The target of each row.
         groups : array of labels or name of a column of X, optional
-            Rows of one group stay on one side of every split.
+            Rows of one group stay on one side of every split, except of the splits of a `cv` that
+            ignores groups. `risk_` is then tested in other splits.
         time : array or name of a column of X, optional
             When each row was observed, as in `estimate_risk`.
         block : array, frame or names of columns of X, optional

@@ -88,6 +88,9 @@ def problem_from_search(
     tuning_method, outer_method = comparison_method(search, default_method), None
     if search.outer is not None:
         outer_method = testing_method(search.outer, tuning_method, default_method)
+        if data.groups is not None or data.dependent:
+            keep_apart = load_from_search("keep-apart")
+            outer_method = keep_apart(outer_method, tuning_method, data, seed)
     return replace(
         problem, tuning_method=tuning_method, testing_method=outer_method
     ), has_several_scores(scoring)

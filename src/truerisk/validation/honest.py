@@ -178,7 +178,8 @@ def add_score_for_request(problem: EstimationProblem, request: Request) -> Estim
 
 NO_PAIRS_REASON = (
     "no models were fitted without a further fold, which would show how predictions move: use a "
-    f"search with {mention('outer', 'pairs')}, or a model without a search inside."
+    f"search with {mention('outer', 'pairs')} whose folds keep related rows apart, or a model "
+    "without a search inside."
 )
 
 
