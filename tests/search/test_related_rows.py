@@ -276,6 +276,15 @@ def test_assess_and_validate_have_the_number_of_the_search():
     assert has_note(named.risks["knn"])
 
 
+def test_learning_curve_of_a_search_leaves_out_whole_groups():
+    """Its folds are those that test the search, and no warning says that it is too good."""
+    options = {"groups": GROUPS, "sizes": [50, 60, 70, 80]}
+    curve = tr.learning_curve(search(), X, COINS, **options)
+    assert curve.estimates[-1].value > 0.35
+    named = tr.learning_curve(search(), X, COINS, cv="4-fold", **options)
+    assert curve.estimates[-1].value == named.estimates[-1].value
+
+
 @pytest.mark.parametrize("outer", ["pairs", None])
 def test_audit_of_a_search_that_kept_rows_apart_attributes_nothing_to_them(outer):
     """Its risk is already that of the audit, so nothing is corrected for the choice alone."""

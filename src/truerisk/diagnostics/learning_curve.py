@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from truerisk.contracts import Method
 from truerisk.core.arguments import mention, refuses_old_names
 from truerisk.core.errors import BadArgument, Refusal
 from truerisk.core.family import Family
@@ -18,7 +17,7 @@ from truerisk.diagnostics.learner_by_size import (
     subsampleable_method,
     usual_sizes,
 )
-from truerisk.estimation.problem import problem_from_arguments
+from truerisk.estimation.problem import EstimationProblem, problem_from_arguments
 from truerisk.losses.loss_words import has_several_scores
 from truerisk.methods.pairs import Pairs
 from truerisk.methods.parts.averages import Averaged
@@ -90,7 +89,7 @@ def learning_curve(
         up to all training rows.
     cv : int, str, Method or splitter, optional
         Folds, as in `estimate_risk`. The default is "5-fold", or the folds by which a search
-        chooses.
+        chooses; if these mix rows of one group, folds of whole groups, as in the search.
     scoring : str, callable or Loss, optional
         The loss or score, as in `estimate_risk`.
     n_jobs : None, int, str or executor, optional
@@ -219,18 +218,26 @@ def as_learner(
     fit_arguments = sort_fit_arguments(model, X, groups, {"sample_weight": sample_weight})
     problem = replace(problem_from_search(model, y, fit_arguments)[0], scores={}, interval=None)
     assert problem.tuning_method is not None
-    test_method = _testing_method(model, problem.tuning_method, cv)
+    test_method = _testing_method(model, problem, cv)
     return LearnerBySize(problem, test_method, problem.tuning_method, model.store)
 
 
-def _testing_method(search: HonestSearchCV, select_by: Method, cv: Any) -> Averaged:
-    """Return the method that tests a search: `cv` if it is given, else the search's own folds."""
+def _testing_method(search: HonestSearchCV, problem: EstimationProblem, cv: Any) -> Averaged:
+    """Return the method that tests a search: `cv` if it is given, else the search's own folds.
+
+    If these folds mix rows of one group, the outer splits that test the search take their place.
+    """
     if cv is not None:
         return subsampleable_method(as_method(cv))
     outer_method = Pairs() if search.outer is None else as_method(search.outer)
     if not isinstance(outer_method, Pairs):
         return subsampleable_method(outer_method)
-    folds_method = select_by if outer_method.folds is None else as_method(outer_method.folds)
+    folds_method: Any = outer_method.folds
+    if folds_method is None:
+        testing_method, folds_method = problem.testing_method, problem.tuning_method
+        if testing_method is not None and not isinstance(testing_method, Pairs):
+            folds_method = testing_method.outer_method
+    folds_method = as_method(folds_method)
     if isinstance(folds_method, Averaged) and folds_method.has_folds:
         return subsampleable_method(replace(folds_method, average=None))  # type: ignore[type-var]
     return subsampleable_method(DEFAULT_FOLDS)
