@@ -65,7 +65,9 @@ def test_difference_of_auc_is_tested_without_row_losses():
     found = scored.difference("a", "b")
     assert found.value == pytest.approx(scored.risks["a"].value - scored.risks["b"].value)
     assert (found.test, found.details["factor"]) == ("paired-cv", 1.8)
-    assert f"auc of 1 a − b {found.value:+.4f}, 95 % interval {found.interval} (" in str(found)
+    assert f"auc of class 1 a − b {found.value:+.4f}, 95 % interval {found.interval} (" in str(
+        found
+    )
     assert found.interval.low < found.value < found.interval.high
     assert scored.gain() is None
     micro = tr.assess({"a": GaussianNB()}, X, Y, scoring=["f1_micro", "neg_log_loss"], **QUICK)

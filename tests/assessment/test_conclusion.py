@@ -52,7 +52,7 @@ def test_conclusion_reports_further_scores(noisy):
     found = tr.assess({"bayes": GaussianNB(), "knn": KNN}, X, y, positive=min(y), **scores, **QUICK)
     f1, log = (found.report.scores[name] for name in ("f1", "neg_log_loss"))
     low, high = f1.interval.low, f1.interval.high
-    label = "'no'" if noisy else "0"
+    label = "'no'" if noisy else "class 0"
     told = f"f1 of {label} {f1.value:.4f} (95 % interval {low:.4f} to {high:.4f}) and neg_log_loss"
     first, _, further = found.conclusion.partition(" Report also ")
     assert log.value < 0
@@ -130,7 +130,9 @@ def test_conclusion_without_interval_says_that_gain_may_be_chance():
     learners = {"bayes": GaussianNB(), "tree": TREE}
     asked = {**QUICK, "outer": tr.methods.MonteCarlo(5)}
     said = tr.assess(learners, *CLEAR, scoring="auc", **asked).conclusion
-    assert re.match(r"Report 0\.\d{4} \(auc of 1; no interval\) for new rows: the choice", said)
+    assert re.match(
+        r"Report 0\.\d{4} \(auc of class 1; no interval\) for new rows: the choice", said
+    )
     assert (
         "whose own score is 0.9125 (no interval, for 'auc' is computed from whole test sets" in said
     )
@@ -199,7 +201,7 @@ def test_conclusion_names_rivals_that_may_be_best():
     assert three.best_set() == three.ranking
     learners = {"bayes": GaussianNB(), "tree": TREE, "again": GaussianNB(var_smoothing=1e-8)}
     said = tr.assess(learners, *CLEAR, scoring="auc", **QUICK).conclusion
-    assert re.search(r"may also be \w+ \(auc of 1 [+-]\d\.\d{4}\)", " ".join(said.split()))
+    assert re.search(r"may also be \w+ \(auc of class 1 [+-]\d\.\d{4}\)", " ".join(said.split()))
     said = tr.assess({"knn": KNN, "tree": TREE}, *CLEAR, scoring="accuracy", **QUICK).conclusion
     assert re.match(r"Report 0\.\d{4} \(accuracy; 95 % interval 0\.", said)
     assert "wrong answers" not in said

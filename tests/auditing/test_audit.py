@@ -211,10 +211,10 @@ def test_rough_number_of_level_scores_is_no_headline(search):
     ("scoring", "labels", "name"),
     [
         ("roc_auc", ("early", "late"), "roc_auc of 'late'"),
-        ("precision", (0, 1), "precision of 1"),
-        ("jaccard", (0, 1), "jaccard of 1"),
+        ("precision", (0, 1), "precision of class 1"),
+        ("jaccard", (0, 1), "jaccard of class 1"),
         (make_scorer(f1_score, pos_label="early"), ("early", "late"), "f1 of 'early'"),
-        (make_scorer(f1_score, pos_label=0), (0, 1), "f1 of 0"),
+        (make_scorer(f1_score, pos_label=0), (0, 1), "f1 of class 0"),
         ("balanced_accuracy", ("early", "late"), "balanced_accuracy"),
     ],
 )
@@ -243,7 +243,7 @@ def test_audit_without_rows_knows_the_class_of_a_named_score_alone(rows):
         if scoring == "auc":
             learner = tr.HonestSearchCV(learner.estimator, learner.param_grid, scoring=scoring)
         names[scoring] = tr.audit(learner.fit(*rows), level="scores").claimed.named_scoring
-    assert names == {"f1": "f1 of 1", "roc_auc": "roc_auc", "auc": "auc"}
+    assert names == {"f1": "f1 of class 1", "roc_auc": "roc_auc", "auc": "auc"}
 
 
 @pytest.mark.filterwarnings("ignore")  # scikit-learn: every score is NaN

@@ -88,7 +88,8 @@ def test_scoring_word_rates_the_greater_label_or_the_one_that_is_named(word, kin
     perfect = 0 if word.startswith("neg_") else 1
     np.testing.assert_allclose(found.split_risks, perfect - scores, atol=1e-12)
     assert found.positive == (None if word == "neg_brier_score" else positive)
-    assert found.positive is None or f"{word} of {found.positive!r}" in str(found)
+    label = found.positive if isinstance(found.positive, str) else f"class {found.positive!r}"
+    assert found.positive is None or f"{word} of {label}" in str(found).replace("'", "")
 
 
 @pytest.mark.parametrize("word", get_scorer_names())
@@ -117,13 +118,13 @@ def test_want_a_class_holds_every_scorer_that_depends_on_the_label_1(word):
 @pytest.mark.parametrize(
     ("scorer", "named", "has_interval"),
     [
-        (make_scorer(metrics.f1_score, pos_label=7), "f1 of 7", True),
-        (make_scorer(metrics.fbeta_score, beta=2, pos_label=1), "f2 of 1", True),
-        (make_scorer(metrics.recall_score), "recall of 1", True),
-        (get_scorer("precision"), "precision of 1", True),
+        (make_scorer(metrics.f1_score, pos_label=7), "f1 of class 7", True),
+        (make_scorer(metrics.fbeta_score, beta=2, pos_label=1), "f2 of class 1", True),
+        (make_scorer(metrics.recall_score), "recall of class 1", True),
+        (get_scorer("precision"), "precision of class 1", True),
         (make_scorer(metrics.precision_score, average="macro"), "precision_macro", True),
         (make_scorer(metrics.fbeta_score, beta=0.5, average="weighted"), "f0.5_weighted", True),
-        (get_scorer("roc_auc"), "roc_auc of 7", True),
+        (get_scorer("roc_auc"), "roc_auc of class 7", True),
         (get_scorer("balanced_accuracy"), "balanced_accuracy", True),
         (make_scorer(metrics.f1_score, zero_division=0.0), "f1_score(zero_division=0.0)", False),
         (make_scorer(metrics.f1_score, average="micro"), "f1_score(average='micro')", False),
@@ -276,8 +277,8 @@ def test_scoring_names_do_not_depend_on_which_one_chooses():
     for refit in (True, "fbeta_score(beta=2)"):
         search = tr.HonestSearchCV(GaussianNB(), GRID, scoring=scoring, refit=refit, outer=None)
         keys = [key for key in search.fit(X, CODES).cv_results_ if key.startswith("mean_test_")]
-        assert set(search.scorer_) == {"accuracy", "f2 of 1"}
-        assert set(keys) == {"mean_test_accuracy", "mean_test_f2 of 1"}
+        assert set(search.scorer_) == {"accuracy", "f2 of class 1"}
+        assert set(keys) == {"mean_test_accuracy", "mean_test_f2 of class 1"}
 
 
 def test_scoring_of_a_given_search_is_the_score_that_refit_names():
@@ -300,9 +301,9 @@ def test_optimism_is_none_where_class_or_average_differ():
     given = GridSearchCV(GaussianNB(), GRID, cv=3, scoring="f1")
     for asked in ({"scoring": FBeta(positive=0)}, {"scoring": "f1", "positive": 0}):
         search = tr.HonestSearchCV(given, outer=3, **asked).fit(X, CODES)
-        assert search.selected_risk_.named_scoring == "f1 of 1"
+        assert search.selected_risk_.named_scoring == "f1 of class 1"
         assert search.selected_risk_.value == pytest.approx(search.search_.best_score_)
-        assert search.risk_.named_scoring == "f1 of 0"
+        assert search.risk_.named_scoring == "f1 of class 0"
         assert search.optimism_ is None
     search = tr.HonestSearchCV(GaussianNB(), GRID, cv="loo", outer=3, scoring="f1").fit(X, CODES)
     assert search.selected_risk_.pooled
@@ -312,12 +313,12 @@ def test_optimism_is_none_where_class_or_average_differ():
 
 def test_positive_of_a_validation_is_the_class_of_its_scoring():
     """A score of all classes does without it."""
-    for scoring, name in (("f1", "f1 of 0"), ("log", "log")):
+    for scoring, name in (("f1", "f1 of class 0"), ("log", "log")):
         found = tr.validate(GaussianNB(), X, CODES, scoring=scoring, positive=0, replicates=0)
         assert found.risk.named_scoring == name
     model = GaussianNB().fit(X, CODES)
     told = tr.validate(model, X + 0.1, CODES, prefit=True, scoring="recall", positive=0)
-    assert told.risk.named_scoring == "recall of 0"
+    assert told.risk.named_scoring == "recall of class 0"
 
 
 def test_pooled_scoring_is_pooled_or_refused():

@@ -201,7 +201,9 @@ def test_validation_page_unfolds_six_figures_at_most(show):
     ]
     assert [*found.subgroups].index("auc") == 3
     assert folded == [f"figure-subgroups-{i}" for i in (0, 1, 2, 4)]
-    assert page.inner_text("details:has(figure) > summary").endswith(": log, f1 of 1, mcc, brier")
+    assert page.inner_text("details:has(figure) > summary").endswith(
+        ": log, f1 of class 1, mcc, brier"
+    )
 
 
 def test_validation_page_draws_selected_features():

@@ -320,7 +320,7 @@ def test_assessment_of_errors_shows_risks_and_further_scores():
     assert found.to_dict()["choice"]["greater_is_better"] is False
     table, scores = found.scorecard(), found.choice.scores
     whole = table[table["learner"] == "whole search"].set_index("score")["honest"]
-    assert whole.to_dict() == {"auc of 1": scores["auc"].value, "log": scores["log"].value}
+    assert whole.to_dict() == {"auc of class 1": scores["auc"].value, "log": scores["log"].value}
     for view in (str(found), plain(found.to_html())):
         assert "whole search" in view
         assert str(scores["auc"].interval) in view
@@ -330,15 +330,15 @@ def test_figures_of_an_assessment_are_of_scores():
     """Ladder, splits, curve: the name of the score is on the axis."""
     found = assessed("auc", outer=tr.methods.MonteCarlo(4))
     drawn = {
-        "auc of 1 (larger is better)": found.plot_ladder(),
-        "score of one split (auc of 1)": found.plot_monte_carlo(),
+        "auc of class 1 (larger is better)": found.plot_ladder(),
+        "score of one split (auc of class 1)": found.plot_monte_carlo(),
     }
     for label, axes in drawn.items():
         assert axes.get_xlabel() == label
         values = chain.from_iterable(line.get_xdata() for line in axes.lines)
         assert min(values) >= 0.5
     curve = found.plot_curve()
-    assert curve.get_ylabel() == "auc of 1 (larger is better)"
+    assert curve.get_ylabel() == "auc of class 1 (larger is better)"
     best = found.curves[found.best]
     assert curve.lines[0].get_ydata().max() == pytest.approx(best.values.max())
 

@@ -181,8 +181,8 @@ def test_scores_have_honest_estimates_of_the_search_by_refit():
     assert search.risk_.n_fits == alone.risk_.n_fits
     first, second = str(search.risk_).splitlines()  # the one that chooses is said once
     assert first == str(alone.risk_)
-    assert second.startswith("f1 of 1 ")
-    assert "roc_auc of 1, interval" not in search.risk_.blocks()[0].rows[3]
+    assert second.startswith("f1 of class 1 ")
+    assert "roc_auc of class 1, interval" not in search.risk_.blocks()[0].rows[3]
 
 
 @pytest.mark.parametrize("refit", [True, False])

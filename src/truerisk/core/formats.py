@@ -150,10 +150,13 @@ def format_parameter(parameter_value: Any) -> str:
 def score_of_class(score: str, positive: Any) -> str:
     """Return the name of a score, followed by the class to which it refers, if any.
 
-    >>> score_of_class("f1", "bad"), score_of_class("mcc", None)
-    ("f1 of 'bad'", 'mcc')
+    >>> score_of_class("f1", "bad"), score_of_class("f1", 1), score_of_class("mcc", None)
+    ("f1 of 'bad'", 'f1 of class 1', 'mcc')
     """
-    return score if positive is None else f"{score} of {escape_and_truncate(repr(positive), 40)}"
+    if positive is None:
+        return score
+    class_text = "" if isinstance(positive, str) else "class "
+    return f"{score} of {class_text}{escape_and_truncate(repr(positive), 40)}"
 
 
 def yes_or_no(answer: bool | None) -> str:
