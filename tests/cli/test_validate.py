@@ -1,6 +1,7 @@
 """`truerisk validate`: the validation of a file is that of Python."""
 
 import csv
+import json
 import re
 from pathlib import Path
 
@@ -143,9 +144,10 @@ def test_predictions_are_a_finished_model(call, others):
     assert found["stability"] is None
     assert found["updating"]["updates"][0]["fits"] == "nothing"
     told = call(*words)
-    assert "Predictions of a finished model were evaluated; nothing was fitted." in told.out
-    assert not re.search("with 1 predictors|No values were missing", told.out)
+    assert "A finished model was applied to 120 rows; nothing was fitted." in told.out
+    assert not re.search("with 1 predictors|No values were missing", json.dumps(found))
     assert "encoded" not in told.err
+    assert "note: not used: 'q', 'amount'; --groups COL if" in told.err
     grouped = call(*words[:-2], "--groups", "site", "--json").content
     assert grouped["rows"]["n_groups"] == 2
 

@@ -77,7 +77,7 @@ def test_validation_page_explains_the_side_of_miscalibration(validated, slope, l
     assert sum("probabilities are too" in line for line in sides) == 2
     assert not any("probabilities are too" in line for line in undecided)
     for value in "01":
-        holds = f"its interval contains {value}, the value of calibrated predictions."
+        holds = f"its interval contains {value}, the value of calibrated predictions, so no misc"
         assert sum(holds in line for line in undecided) == 1
 
 
@@ -90,6 +90,29 @@ def test_conclusion_stands_first_in_print_and_on_the_page(validated):
     unknown = replace(validated, discrimination=None, calibration=None)
     assert unknown.conclusion == ""
     assert str(unknown).splitlines()[0] == str(validated.risk).splitlines()[0]
+
+
+def test_printed_validation_counts_the_answers_of_the_checklist(validated):
+    """The answers are on the page and in the printed checklist."""
+    first, *_ = str(validated.checklist).splitlines()
+    said = str(validated)
+    assert first.startswith("TRIPOD+AI: ")
+    assert first in said
+    assert validated.checklist.methods_text not in said
+    assert validated.checklist.methods_text in str(validated.checklist)
+    assert len(said) < len(str(validated.checklist))
+
+
+def test_conclusion_begins_with_the_doubt_that_risks_lack_their_horizon():
+    """Risks between 0 and 1 are read as linear predictors, whose slope is then no answer."""
+    rng = np.random.default_rng(1)
+    y = np.column_stack([rng.integers(0, 2, 200), rng.exponential(size=200)])
+    share = rng.random(200)
+    first, *_ = tr.validate_predictions(y, share).conclusion.splitlines()
+    assert first.startswith("Check this first: all predictions lie between 0 and 1")
+    assert not tr.validate_predictions(y, 3 * share - 1).conclusion.startswith("Check")
+    by_horizon = tr.validate_predictions(y, share, horizon=1.0).conclusion
+    assert "On new rows the AUC (event by 1) is " in by_horizon
 
 
 def test_conclusion_of_linear_predictors_ranks_and_judges_their_slope():

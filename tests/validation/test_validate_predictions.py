@@ -112,7 +112,7 @@ def test_cox_slope_is_that_of_the_linear_predictors():
     assert linear.missing.keys() == {"net_benefit", "stability"}
     n_events = int(TIMES["event"].sum())
     assert f"\n\nevent in {n_events} of 150 rows\n" in str(linear)
-    assert f"of whom {n_events} had the event during follow-up" in str(linear)
+    assert f"of whom {n_events} had the event during follow-up" in str(linear.checklist)
     assert "Validation on 150 rows<" in linear.to_html()
     assert linear.calibration.missing.startswith("linear predictors tell no probabilities")
     pairs = np.column_stack([TIMES["event"], TIMES["time"]])

@@ -12,11 +12,16 @@ TESTED_ROWS = {False: ("held-out rows", "held out"), True: ("new rows", "new row
 
 
 def describe_measures(
-    measures: Mapping[str, Measured], *, n_finished_rows: int | None, has_event: bool
+    measures: Mapping[str, Measured],
+    *,
+    n_finished_rows: int | None,
+    has_event: bool,
+    auc_of: str = "",
 ) -> list[str]:
     """Describe the main measures of a validation in sentences: ranking, calibration and errors.
 
-    `n_finished_rows` is the number of rows of a finished model, and None for any other.
+    `n_finished_rows` is the number of rows of a finished model, and None for any other. `auc_of`
+    says which event the AUC ranks, if it ends at a horizon.
     """
     verdict_sentences = []
     rows_name, _ = TESTED_ROWS[n_finished_rows is not None]
@@ -57,11 +62,14 @@ def describe_measures(
             )
         if meaning_text and measured.interval is not None and ideal_value in measured.interval:
             meaning_text = (
-                f"; its interval contains {ideal_value:g}, the value of calibrated predictions."
+                f"; its interval contains {ideal_value:g}, the value of calibrated predictions, so "
+                "no miscalibration is shown."
             )
         verdict_sentences.append(
             sentence.format(
-                f"{format_number(measured.honest)}{interval_text}{apparent_text}", rows=rows_name
+                f"{format_number(measured.honest)}{interval_text}{apparent_text}",
+                rows=rows_name,
+                auc_of=auc_of,
             )
             + meaning_text
         )
@@ -69,7 +77,7 @@ def describe_measures(
 
 
 SENTENCE_BY_MEASURE = {
-    "auc": "On {rows} the AUC is {}.",
+    "auc": "On {rows} the AUC{auc_of} is {}.",
     "concordance": "On {rows} Harrell's C is {}.",
     "explained": "On {rows} R² is {}.",
     "slope": "The calibration slope is {}",

@@ -219,12 +219,15 @@ class Validation(ResultWithBounds, Record):
     @property
     def conclusion(self) -> str:
         """Conclusion, a sentence in each line; it is empty if there is nothing to say."""
+        event = None if self.rows["n_censored"] is None else str(self.rows["event"])
         sentences = describe_measures(
             self.measures,
             n_finished_rows=self.rows["n_rows"] if self.finished else None,
             has_event=self.calibration is None or self.calibration.event is not None,
+            auc_of="" if event is None else f" (event {formats.escape_and_truncate(event, 60)})",
         )
-        return "\n".join(sentences)
+        doubts = [RISKS_WITHOUT_HORIZON_NOTE] if RISKS_WITHOUT_HORIZON_NOTE in self.notes else []
+        return "\n".join([*(f"Check this first: {doubt}" for doubt in doubts), *sentences])
 
     def __str__(self) -> str:
         blocks, rows = [*filter(None, [self.conclusion]), str(self.risk)], self.rows
@@ -243,7 +246,9 @@ class Validation(ResultWithBounds, Record):
                 )
         for name, title in PART_TITLES.items():
             validation_part = getattr(self, name)
-            if validation_part is not None:
+            if isinstance(validation_part, Checklist):
+                blocks.append(f"{title}\n{validation_part.summary}")
+            elif validation_part is not None:
                 blocks.append(f"{title}\n{validation_part}")
             elif name in self.missing:
                 blocks.append(f"{title}: {self.missing[name]}")

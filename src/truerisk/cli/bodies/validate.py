@@ -44,6 +44,8 @@ def run(args: Any) -> int:
     for source_note in source.notes:
         if args.predictions is None or source_note.startswith(relevant_note_starts):
             print_stderr(f"note: {source_note}")
+    if args.predictions is not None:
+        _note_unused_columns(source, args)
 
     score_names = {"r2"} if source.task == "regression" else dict(SCORE_BY_MEASURE.values()).keys()
     X, scale_by_loss = source.X, {}
@@ -142,6 +144,19 @@ def _refuse_fit_options(context: click.Context) -> None:
             raise click.UsageError(
                 f"{option.opts[0]} is not for --predictions, where nothing is fitted: leave it out."
             )
+
+
+def _note_unused_columns(source: Source, args: Any) -> None:
+    """Name the columns beside the predictions that no option names; they may hold groups."""
+    subgroups = [name.strip() for name in (args.subgroups or "").split(",")]
+    used = {args.predictions, *source.option_by_column, *subgroups}
+    unused = [quote(name) for name in source.columns if name not in used]
+    if unused:
+        listed = ", ".join(unused[:5]) + (f" and {len(unused) - 5} more" if unused[5:] else "")
+        print_stderr(
+            f"note: not used: {listed}; --groups COL if rows with one value of a column belong "
+            "together, such as the patients of a hospital, --subgroups COL to show them apart"
+        )
 
 
 def _model_from_predictions(

@@ -77,6 +77,15 @@ class Checklist(Record):
         table_rows = [[getattr(item, name) or "" for name in ITEM_FIELDS] for item in self.items]
         write_checklist(path, ITEM_FIELDS, table_rows, self.methods_text)
 
+    @property
+    def summary(self) -> str:
+        """How many items of each guideline are answered, and where the answers are."""
+        titles = [title for title, _, _ in self._guidelines()]
+        where = (
+            "The page and print(result.checklist) have the answers, and a paragraph for a paper."
+        )
+        return "\n".join([*titles, where])
+
     def __str__(self) -> str:
         """Return the answers; items with no answer, or with a shared one, are listed by number."""
         text_lines = []
