@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -455,6 +456,19 @@ def test_wide_table_of_a_score_holds_scores():
     assert tr.audit_table(of_lines, scoring="accuracy").selected.value == pytest.approx(
         1 - of_lines.loss.iloc[0]
     )
+
+
+def test_audit_of_groups_speaks_of_new_groups_and_explains_its_set():
+    """The note stands only where an interval contains 0 and its candidate is excluded."""
+    answers = pd.read_csv(Path(__file__).parents[2] / "docs" / "answers.csv")
+    audit = tr.audit_table(answers, scoring="accuracy", groups="text", trained=False)
+    assert audit.conclusion.startswith("Expect the accuracy on rows of new groups to be 0.7894 ")
+    steps = next(d for d in audit.differences if d.candidate == "steps")
+    assert steps.low < 0 < steps.high
+    assert not steps.may_be_best
+    assert "note: what may be the best is decided by a one-sided test" in str(audit)
+    alone = tr.audit_table(answers[["text", "short", "both"]], scoring="accuracy", groups="text")
+    assert "one-sided" not in str(alone)
 
 
 def test_column_that_numbers_the_rows_is_no_candidate():

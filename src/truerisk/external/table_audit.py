@@ -296,7 +296,12 @@ class TableAudit(ResultWithBounds, Record):
     @property
     def all_notes(self) -> tuple[str, ...]:
         """Notes on the honest value and on the table."""
-        return *self.honest.notes, *self.notes
+        is_excluded_in_interval = [
+            not d.may_be_best and d.low is not None and d.high is not None and d.low <= 0 <= d.high
+            for d in self.differences[:MOST_SHOWN]
+        ]
+        one_sided = (ONE_SIDED_NOTE,) if any(is_excluded_in_interval) else ()
+        return *self.honest.notes, *self.notes, *one_sided
 
     def __str__(self) -> str:
         values, *differences = (block.text for block in self.number_tables)
@@ -336,6 +341,12 @@ class TableAudit(ResultWithBounds, Record):
         return {**honest, "selected": self.selected.value, "optimism": self.optimism}
 
 
+ONE_SIDED_NOTE = (
+    "what may be the best is decided by a one-sided test, which may exclude a candidate although "
+    "the interval of its difference contains 0"
+)
+
+
 def conclusion_of(audit: TableAudit) -> str:
     """Describe the result of an audit of a table in sentences, in the form of those of `audit`."""
     scoring, honest, optimism = audit.selected.named_scoring, audit.honest, audit.optimism or 0.0
@@ -351,8 +362,9 @@ def conclusion_of(audit: TableAudit) -> str:
     # The correction treats the candidates as fixed, so it is too small for an adaptive search.
     at_best, at_least = (" at best", "at least ") if audit.is_adaptive else ("", "")
     rank = f", the best of {audit.n_candidates} candidates" if audit.n_candidates > 1 else ""
+    rows = "new rows" if audit.n_groups is None else "rows of new groups"
     text = (
-        f"Expect the {name} on new rows to be {formats.format_number(honest.value)}{at_best} "
+        f"Expect the {name} on {rows} to be {formats.format_number(honest.value)}{at_best} "
         f"({interval_text}) for candidate {candidate}. In the table it is "
         f"{formats.format_number(audit.selected.value)}{rank}, which is "
     )
