@@ -53,6 +53,26 @@ def test_structure_findings_are_silent_once_groups_times_or_places_are_given():
         assert codes_of(X, y, task="regression", block=X[:, 1:]) == set()
 
 
+def measured_again(seed, n=100):
+    """Draw rows that occur twice in X, in any order; y has a value per pair and some noise."""
+    rng = np.random.default_rng(seed)
+    pair = rng.permutation(2 * n) // 2
+    X, value = rng.normal(size=(n, 4)), rng.normal(size=n)
+    return X[pair], value[pair] + 0.3 * rng.normal(size=2 * n)
+
+
+def test_near_copies_are_rows_of_equal_columns_whose_outcomes_agree():
+    """They are no exact copies, because y differs; outcomes that do not agree are no evidence."""
+    for seed in range(3):
+        X, y = measured_again(seed)
+        data = Data.check(X, y, task="regression")
+        (finding,) = structure_findings(data)
+        assert finding.code == "near-copies"
+        assert "another row is equal to them in all numbers of X, and the next" in finding.sentence
+        assert codes_of(X, np.random.default_rng(seed).permutation(y), task="regression") == set()
+        assert codes_of(X, np.arange(200) % 2) == set()
+
+
 def codes_of(X, y, task="classification", **more):
     """Return the codes of the findings."""
     data = Data.check(X, y, task=task, **more)

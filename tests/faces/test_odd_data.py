@@ -54,13 +54,14 @@ def test_estimate_risk_warns_of_a_class_too_rare_for_the_folds():
 
 def test_estimate_risk_warns_of_copies_across_folds():
     """The number of rows, the first, and the remedy, once; the value is given."""
-    doubled = np.repeat(X[: N // 2], 2, axis=0)
+    doubled, y = np.repeat(X[: N // 2], 2, axis=0), np.repeat(Y[: N // 2], 2)
     with pytest.warns(DuplicateRowsWarning, match="Remove the copies, or give groups=") as caught:
-        assert np.isfinite(estimate(X=doubled).value)
+        assert np.isfinite(estimate(X=doubled, y=y).value)
     assert len(caught) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        estimate(X=doubled, groups=GROUPS)
+        estimate(X=doubled, y=y, groups=GROUPS)
+        estimate(X=doubled, y=np.arange(N) % 2)  # the rows of a pair have different outcomes
     with pytest.warns(DuplicateRowsWarning, match="40 rows of X"):
         assert estimate(X=np.ones((N, 2))).value == pytest.approx(0.5, abs=0.2)
 

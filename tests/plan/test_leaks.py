@@ -70,11 +70,29 @@ def test_leaking_rows_are_not_hidden_by_blocks_that_overlap():
 
 @pytest.mark.parametrize("word", [*SAMPLES, "loo", "alo", "complete"])
 def test_leaks_of_copies_are_found_in_other_rows_of_a_plan(word):
-    """Out of a bag, taken out of the model, out of a drawn train set: rows 0 and 7 are copies."""
+    """Out of a bag, taken out of the model, out of a drawn train set: rows 0 and 6 are copies."""
     twins = X[:12].copy()
-    twins[7] = twins[0]
+    twins[6] = twins[0]
     data = checked(twins)
-    assert find_leaks(data, drawn(as_method(word), data), "copies")["copies"].tolist() == [0, 7]
+    assert find_leaks(data, drawn(as_method(word), data), "copies")["copies"].tolist() == [0, 6]
+
+
+@pytest.mark.parametrize(
+    ("task", "y"),
+    [
+        ("classification", ["no", "yes", "no", "yes"] * 3),
+        ("regression", np.arange(12) % 4 * 0.1),
+        ("regression", np.c_[np.arange(12) % 4, np.ones(12)]),
+        ("survival", np.array([(True, 1.0 + i % 4) for i in range(12)], "?,f8")),
+    ],
+    ids=["classes", "numbers", "columns", "survival"],
+)
+def test_leaks_of_copies_are_rows_with_the_same_outcome(task, y):
+    """Rows 0 and 8 are copies; rows 3 and 10 have the same X and another y."""
+    twins = X[:12].copy()
+    twins[8], twins[10] = twins[0], twins[3]
+    data = Data.check(twins, y, task=task)
+    assert find_leaks(data, drawn(as_method("loo"), data), "copies")["copies"].tolist() == [0, 8]
 
 
 PLACES = np.random.default_rng(5).integers(12, size=(50, 2)) * 1.0

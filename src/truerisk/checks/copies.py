@@ -10,7 +10,8 @@ j-th neighbour and D the dimension in which the rows lie (Rényi's representatio
 copies has a large :math:`e_{i,m-1}`, whatever m is, so the sizes of clusters may differ. The row
 has a gap where the largest of its numbers exceeds :math:`-\log(1 - .95^{1/(k-2)})`, which 5 % of
 independent rows do, and a wide gap where it exceeds the same with .99. (The last distance
-serves as the far side of a gap only.)
+serves as the far side of a gap only.) Behind rows with equal X and different y the gap is
+infinitely wide. It does not count as a wide gap, because rows may have equal X by chance.
 
 Copies are found if more than 15 % of the rows have a wide gap, or if more rows than chance allows
 have a gap and y agrees before it far more than behind it (by .25 and four standard errors).
@@ -63,7 +64,8 @@ class NearCopies:
         Median number of rows in a cluster, including the row itself; 0 if fewer than eight rows
         have a gap.
     ratio : float
-        Median ratio of the distance behind the gap to the distance before it.
+        Median ratio of the distance behind the gap to the distance before it; infinite if the rows
+        before the gap are equal in X.
     inside, outside : float
         Mean agreement of outcomes with the rows before and behind the gap (0 is chance).
     errors : float
@@ -156,7 +158,8 @@ def find_copies(
     row_keys = np.round(Z @ rng.standard_normal(Z.shape[1]), 9)
     if category_codes is not None:
         row_keys = row_keys + 1e3 * category_codes
-    # Exact copies are a separate finding, so only the first of equal rows is used.
+    # Exact copies are a separate finding, so only the first row of equal X and y is used.
+    row_keys = row_keys + np.pi * outcome.values.reshape(len(Z), -1).sum(axis=1)
     distinct_rows = np.sort(np.unique(row_keys, return_index=True)[1])
     if len(distinct_rows) < MIN_CHECKED_ROWS:
         return None
@@ -181,7 +184,8 @@ def find_copies(
     neighbour_ranks = np.arange(1, n_neighbours)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_distance_ratios = np.log(distances[:, 1:] / distances[:, :-1])
-    log_distance_ratios = np.nan_to_num(log_distance_ratios, nan=0.0, posinf=0.0)
+    # The distance between rows of equal X is 0, and the gap behind them is infinitely wide.
+    log_distance_ratios = np.nan_to_num(log_distance_ratios, nan=0.0, posinf=np.inf)
     if n_partners is not None:
         log_distance_ratios = np.where(
             neighbour_ranks <= n_partners[searched_rows][:, None] // NEAREST_DIVISOR,
@@ -189,13 +193,10 @@ def find_copies(
             0.0,
         )
     scaled_log_ratios = neighbour_ranks * log_distance_ratios
-    median_spacing = (
-        np.median(scaled_log_ratios[scaled_log_ratios > 0])
-        if (scaled_log_ratios > 0).any()
-        else 0.0
-    )
-    if median_spacing <= 0:
+    positive_log_ratios = scaled_log_ratios[(scaled_log_ratios > 0) & (scaled_log_ratios < np.inf)]
+    if not len(positive_log_ratios):
         return None
+    median_spacing = np.median(positive_log_ratios)
     # No gap can follow the last neighbour.
     standardized_spacings = scaled_log_ratios[:, :-1] * (np.log(2) / median_spacing)
     row_numbers = np.arange(len(searched_rows))
@@ -204,8 +205,9 @@ def find_copies(
     # The limit is exceeded by the largest of `n_neighbours - 2` exponential variables with
     # probability GAP_PROBABILITY.
     has_gap = largest_spacings > -np.log1p(-((1 - GAP_PROBABILITY) ** (1 / (n_neighbours - 2))))
-    has_wide_gap = largest_spacings > -np.log1p(
-        -((1 - WIDE_GAP_PROBABILITY) ** (1 / (n_neighbours - 2)))
+    # Rows may have equal X by chance, so copies are found by them only if y agrees as well.
+    has_wide_gap = (largest_spacings < np.inf) & (
+        largest_spacings > -np.log1p(-((1 - WIDE_GAP_PROBABILITY) ** (1 / (n_neighbours - 2))))
     )
     gap_share, wide_gap_share = float(has_gap.mean()), float(has_wide_gap.mean())
     if has_gap.sum() < MIN_ROWS_WITH_GAP:

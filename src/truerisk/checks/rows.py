@@ -430,12 +430,14 @@ def _copies_finding(copies: NearCopies) -> Finding:
     other_rows_text = (
         "another row is" if cluster_size == 2 else f"about {cluster_size - 1} other rows are"
     )
+    nearness_text = (
+        f"much nearer to them than the next one, which is {copies.gap_ratio:.1f} times as far away"
+        if copies.gap_ratio < np.inf
+        else "equal to them in all numbers of X, and the next one is not"
+    )
     sentence = (
-        f"{copies.gap_share:.0%} of the rows lie in small clusters: {other_rows_text} much nearer "
-        "to them "
-        f"than the next one, which is {copies.gap_ratio:.1f} times as far away (of independent "
-        "rows 5% "
-        "do)."
+        f"{copies.gap_share:.0%} of the rows lie in small clusters: {other_rows_text} "
+        f"{nearness_text} (of independent rows 5% do)."
     )
     if copies.drop_in_std_errors > 3 and copies.agreement_inside - copies.agreement_outside > 0.1:
         sentence += (
@@ -559,7 +561,7 @@ def _group_numbers(
 def _only_repeats_rows(data: Data, rows: np.ndarray, n_values: int) -> bool:
     """Return True if a column's cells repeat only because whole rows are repeated.
 
-    Exact copies of rows are reported by another finding.
+    Copies of rows are reported by other findings.
     """
     row_keys = data.row_keys
     if row_keys is None or n_columns(data.X) == 1:

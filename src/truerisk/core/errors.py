@@ -629,6 +629,8 @@ class LeakWarning(TrueRiskWarning):
 class DuplicateRowsWarning(LeakWarning):
     """Warning that copies of a row are in training and test sets; the estimate is optimistic.
 
+    Copies are rows with equal X and equal y.
+
     See Also
     --------
     truerisk.exceptions.GroupLeakWarning : Warning about groups instead of copies.

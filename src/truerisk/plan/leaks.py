@@ -13,6 +13,7 @@ import numpy as np
 from truerisk.core.errors import Refusal
 from truerisk.core.registry import check_present
 from truerisk.data.data import Data
+from truerisk.data.rows import row_keys
 from truerisk.plan.blocks import ALL, count_occurrences
 from truerisk.plan.plan import Plan
 
@@ -27,11 +28,11 @@ It returns the mask of the rows that leak.
 def find_leaks(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     """Find the leaks of a plan: test rows whose models saw rows that are too closely related.
 
-    The model of such a test row saw another row of its group ("groups"), an exact copy of its row
-    of X ("copies"), a row of the same or of a later time ("late"), or the row nearest to it
-    ("near"). With "near" the result also holds "apart", the test rows that their model did not see.
-    Only the given `kinds` are searched. All rows are ascending, and are found in one pass over the
-    plan.
+    The model of such a test row saw another row of its group ("groups"), another row with the same
+    X and the same y ("copies"), a row of the same or of a later time ("late"), or the row nearest
+    to it ("near"). With "near" the result also holds "apart", the test rows that their model did
+    not see. Only the given `kinds` are searched. All rows are ascending, and are found in one pass
+    over the plan.
 
     A model that saw the row itself predicts it on purpose (for instance in the apparent part of
     .632+), and no other row could tell it more, so such rows are not counted. The cost is
@@ -40,8 +41,7 @@ def find_leaks(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     finder_by_kind: dict[str, LeakFinder] = {}
     if "groups" in kinds and data.groups is not None:
         finder_by_kind["groups"] = _make_key_finder(plan, data.groups)
-    copy_keys = data.row_keys if "copies" in kinds else None
-    if copy_keys is not None:
+    if "copies" in kinds and (copy_keys := _find_copy_keys(data)) is not None:
         finder_by_kind["copies"] = _make_key_finder(plan, copy_keys)
     if "late" in kinds and data.time is not None and not plan.has_drawn_fits:
         finder_by_kind["late"] = _make_time_finder(plan, data.time)
@@ -61,10 +61,21 @@ def find_leaks(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     }
 
 
-def _make_key_finder(plan: Plan, row_keys: np.ndarray) -> LeakFinder:
+def _find_copy_keys(data: Data) -> np.ndarray | None:
+    """Return one integer per row, equal exactly for equal X and y, or None if all rows differ.
+
+    Rows of X with different outcomes are no copies of one case, and they do not make a model that
+    saw one of them better on the other.
+    """
+    if data.row_keys is None:
+        return None
+    return row_keys(np.column_stack([data.row_keys, data.y if data.codes is None else data.codes]))
+
+
+def _make_key_finder(plan: Plan, keys: np.ndarray) -> LeakFinder:
     """Return a function that finds test rows whose model saw another row with the same key."""
-    row_keys = np.unique(row_keys, return_inverse=True)[1].ravel()
-    n_rows_by_key = np.bincount(row_keys)
+    keys = np.unique(keys, return_inverse=True)[1].ravel()
+    n_rows_by_key = np.bincount(keys)
 
     def mark_leaks(test_set: int, test_rows: np.ndarray, is_seen: np.ndarray) -> np.ndarray:
         # A row that was removed from the model is not another row with the same key.
@@ -72,7 +83,7 @@ def _make_key_finder(plan: Plan, row_keys: np.ndarray) -> LeakFinder:
         if is_seen.all() and not is_row_left_out:
             return ~is_seen
         n_training_rows_with_key = _count_training_keys(
-            plan, int(plan.fit[test_set]), row_keys, n_rows_by_key, row_keys[test_rows]
+            plan, int(plan.fit[test_set]), keys, n_rows_by_key, keys[test_rows]
         )
         return (
             n_training_rows_with_key > is_seen
@@ -121,20 +132,18 @@ def _latest_training_row(plan: Plan, fit: int, rows_latest_first: np.ndarray) ->
 def _count_training_keys(
     plan: Plan,
     fit: int,
-    row_keys: np.ndarray,
+    keys: np.ndarray,
     n_rows_by_key: np.ndarray,
     requested_keys: np.ndarray,
 ) -> np.ndarray:
     """Return the number of training rows of `fit` with each of the `requested_keys`."""
     if plan.train.base[fit] != ALL:
         rows, _ = plan.train_rows(fit)
-        return count_occurrences(np.sort(row_keys[rows]), requested_keys)
+        return count_occurrences(np.sort(keys[rows]), requested_keys)
     removed_blocks = [plan.blocks[int(block)] for block in plan.train.get_removed_blocks(fit)]
     # Blocks may overlap, and a row that two of them remove must be counted once.
     removed_keys = (
-        np.sort(row_keys[np.unique(np.concatenate(removed_blocks))])
-        if removed_blocks
-        else row_keys[:0]
+        np.sort(keys[np.unique(np.concatenate(removed_blocks))]) if removed_blocks else keys[:0]
     )
     return n_rows_by_key[requested_keys] - count_occurrences(removed_keys, requested_keys)
 
