@@ -84,7 +84,8 @@ def test_roc_is_of_the_class_named_by_positive(y, model):
     assert one.calibration is None or one.calibration.event == str(label)
     assert one.validation.discrimination.event == str(label)
     assert one.learners["one"].risk.positive == label
-    assert f"f1 of {label!r}" in str(one)
+    named = repr(label) if isinstance(label, str) else f"class {label}"
+    assert f"f1 of {named}" in str(one)
 
 
 def test_calibration_of_several_classes_is_of_the_most_probable_one():

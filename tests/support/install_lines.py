@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
-PAGES = ("README.md", "docs/getting-started.md")
+PAGES = ("README.md",)
 INSTALL = re.compile(r"\bpip install [^`#\n]+(?=[`#\n])")
 EXTRAS = re.compile(r"'\.\[[^]]*\]'")
 PURE = "wheel.cmake=false"

@@ -72,6 +72,17 @@ def test_install_lines_of_a_page_are_in_a_clone_and_without_a_compiler(page):
     assert all(re.match(r"pip install ('\.\[|\.)", line) for line in lines)
 
 
+def test_page_that_gets_started_installs_as_readme_does():
+    """Its lines for a clone are those that `make wheel` types, since README has them, too."""
+    started, typed = (
+        install_lines((ROOT / page).read_text("utf-8"))
+        for page in ("docs/getting-started.md", "README.md")
+    )
+    in_a_clone = [line for line in started if "git+https" not in line]
+    assert len(in_a_clone) == 2
+    assert {*in_a_clone} <= {*typed}
+
+
 def test_install_line_is_typed_with_the_one_that_installs_more():
     """A line with another setting of the build is no part of it."""
     lines = {"pip install .", "pip install '.[io]' pandas", f"pip install . -C {PURE}"}
