@@ -77,7 +77,12 @@ def test_duplicate_rows_warning_counts_copies_across_splits(method, table):
     data, chosen, plan = planned(method, table(X))
     tested = plan.part_named("outer") if chosen.tunes_inside else plan
     expected = leaking(tested, lambda s, t: Y[s] == Y[t] and (X[s] == X[t]).all())
-    sentence = f"{len(expected)} rows of X (first: row {expected[0]})"
+    pair = [i for i in range(N) if Y[i] == Y[expected[0]] and (X[i] == X[expected[0]]).all()][:2]
+    sentence = (
+        f"{len(expected)} of {N} rows are exact copies (rows {pair[0]} and {pair[1]}, for example, "
+        "have equal X and equal y): the model that was tested on one copy had the other in its "
+        "training set."
+    )
     with pytest.warns(DuplicateRowsWarning, match=re.escape(sentence)):
         warn_of_leaks(data, chosen, plan)
 
@@ -129,7 +134,7 @@ def test_results_repeat_the_warning_of_split_groups_in_their_notes():
             DuplicateRowsWarning,
             "were trained on them",
         ),
-        (X, {"cv": "5-fold"}, DuplicateRowsWarning, "have an exact copy in a training set"),
+        (X, {"cv": "5-fold"}, DuplicateRowsWarning, "had the other in its training set"),
     ],
     ids=["groups", "time", "space", "same rows", "copies"],
 )
@@ -150,7 +155,7 @@ def test_pages_state_the_copies_of_rows_once():
     for result in results:
         assert "duplicate-rows" in [finding.code for finding in result.findings]
         for text in (str(result), result.to_html()):
-            assert " ".join(text.split()).count("have an exact copy in a training set") == 1
+            assert " ".join(text.split()).count("had the other in its training set") == 1
 
 
 @pytest.mark.parametrize(
@@ -192,7 +197,9 @@ def test_leak_warnings_point_to_the_caller_and_pass_apparent_rows(no_warning):
     method = tr.methods.Bootstrap(".632+", replicates=5)
     tr.estimate_risk(learner, DISTINCT, Y, cv=method, groups=GROUPS)
     twins = np.vstack([DISTINCT, DISTINCT[:1]])
-    with pytest.warns(DuplicateRowsWarning, match="2 rows of X"):
+    with pytest.warns(
+        DuplicateRowsWarning, match="^2 of 31 rows are exact copies .rows 0 and 30, for"
+    ):
         tr.estimate_risk(learner, twins, np.append(Y, Y[0]), cv=".632+")
 
 

@@ -21,7 +21,7 @@ from truerisk.extend import ALL, Data, PlanBuilder
 from truerisk.methods import as_method
 from truerisk.plan.builder import plan_from_splits
 from truerisk.plan.distances import distances_to_nearest_row, distances_to_training_rows
-from truerisk.plan.leaks import find_leaks, find_split_order
+from truerisk.plan.leaks import describe_copies, find_leaks, find_split_order
 
 N = 24
 ROWS = np.arange(N)
@@ -93,6 +93,16 @@ def test_leaks_of_copies_are_rows_with_the_same_outcome(task, y):
     twins[8], twins[10] = twins[0], twins[3]
     data = Data.check(twins, y, task=task)
     assert find_leaks(data, drawn(as_method("loo"), data), "copies")["copies"].tolist() == [0, 8]
+
+
+def test_copies_are_described_by_their_number_and_a_pair():
+    """Row 6 is tested by a model that saw row 2, and row 2 is not tested."""
+    twins = X[:12].copy()
+    twins[6] = twins[2]
+    data = checked(twins)
+    plan = drawn(as_method(PredefinedSplit(np.where(ROWS[:12] < 4, -1, 0))), data)
+    text = describe_copies(data, find_leaks(data, plan, "copies")["copies"])
+    assert text.startswith("1 of 12 rows is an exact copy (rows 2 and 6, for example, have equal X")
 
 
 PLACES = np.random.default_rng(5).integers(12, size=(50, 2)) * 1.0

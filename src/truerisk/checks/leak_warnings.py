@@ -17,7 +17,7 @@ from truerisk.core.errors import (
 )
 from truerisk.core.family import Family
 from truerisk.data.data import Data
-from truerisk.plan.leaks import Leak, find_leaks, find_overlapping_rows
+from truerisk.plan.leaks import Leak, describe_copies, find_leaks, find_overlapping_rows
 from truerisk.plan.plan import Plan
 
 
@@ -69,11 +69,9 @@ def warn_of_leaks(
             "no training rows."
         ] = DuplicateRowsWarning
     if len(leaking_rows := leaking_rows_by_kind["copies"]):
-        texts[
-            f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) have an exact copy in a "
-            "training set that they test: if they are copies of one case the estimate is too "
-            "good. Remove the copies, or give groups=."
-        ] = DuplicateRowsWarning
+        texts[f"{describe_copies(data, leaking_rows)} Remove the copies, or give groups=."] = (
+            DuplicateRowsWarning
+        )
     for text, category in texts.items():
         warn(text, category)
     return list(texts)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from truerisk.data.data import Data
-from truerisk.plan.leaks import find_leaks
+from truerisk.plan.leaks import describe_copies, find_leaks
 from truerisk.plan.plan import Plan
 from truerisk.results.finding import Finding
 
@@ -37,8 +37,7 @@ def _leak_findings(data: Data, plan: Plan) -> Iterator[Finding]:
     if len(leaking_rows := leaking_rows_by_kind["copies"]):
         yield Finding(
             "duplicate-rows",
-            f"{len(leaking_rows)} rows of X (first: row {leaking_rows[0]}) have an exact copy in a "
-            "training set that they test: if they are copies of one case the estimate is too good.",
+            describe_copies(data, leaking_rows),
             "Remove the copies, or give groups=.",
         )
     if len(leaking_rows := leaking_rows_by_kind["groups"]):

@@ -644,7 +644,7 @@ class DuplicateRowsWarning(LeakWarning):
     >>> with warnings.catch_warnings(record=True, action="always") as caught:
     ...     risk = tr.estimate_risk(GaussianNB(), [*X, *X], [*y, *y])
     >>> print(caught[0].message)
-    104 rows of X (first: row 0) have an exact copy in a training set that they test: ...
+    104 of 120 rows are exact copies (rows 0 and 60, for example, have equal X and equal y): ...
     """
 
 

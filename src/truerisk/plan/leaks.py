@@ -72,6 +72,19 @@ def _find_copy_keys(data: Data) -> np.ndarray | None:
     return row_keys(np.column_stack([data.row_keys, data.y if data.codes is None else data.codes]))
 
 
+def describe_copies(data: Data, copied_rows: np.ndarray) -> str:
+    """Describe the rows that `find_leaks` found as "copies", with a pair of them as an example."""
+    keys, n_copied = _find_copy_keys(data), len(copied_rows)
+    assert keys is not None
+    row, copy = np.flatnonzero(keys == keys[copied_rows[0]])[:2]
+    are_copies = "are exact copies" if n_copied > 1 else "is an exact copy"
+    return (
+        f"{n_copied} of {data.n_rows} rows {are_copies} (rows {row} and {copy}, for example, have "
+        "equal X and equal y): the model that was tested on one copy had the other in its "
+        "training set. If the copies are one case, the estimate is too good."
+    )
+
+
 def _make_key_finder(plan: Plan, keys: np.ndarray) -> LeakFinder:
     """Return a function that finds test rows whose model saw another row with the same key."""
     keys = np.unique(keys, return_inverse=True)[1].ravel()

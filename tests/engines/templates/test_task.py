@@ -64,7 +64,7 @@ def test_auc_of_rows_that_tie_is_the_learners_own(word, method):
         assert ranks[0] == ranks[1], seed
 
 
-@pytest.mark.filterwarnings("ignore:.* rows of X .* have an exact copy")
+@pytest.mark.filterwarnings("ignore:.* rows are exact copies")
 @pytest.mark.parametrize("seed", [1, 4, 15, 16, 19])  # rounding would decide in these
 @pytest.mark.parametrize(
     ("word", "weighted"),
