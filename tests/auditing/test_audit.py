@@ -2,6 +2,7 @@
 
 import html
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +14,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import truerisk as tr
+from truerisk.auditing.outcome import write_conclusion
 from truerisk.core.progress import listen
 from truerisk.exceptions import LeakWarning, UnknownName
 from truerisk.extend import BadArgument, BadData, Refusal, Streams
@@ -119,6 +121,25 @@ def test_duplicate_rows_are_a_finding_and_no_warning(rows):
         assert "duplicate-rows" in tr.audit(search, X, y).codes
 
 
+def test_conclusion_of_an_audit_says_whether_the_claim_is_refuted(found):
+    """Only a refuted claim is too good; the same number needs no verdict."""
+    honest = found.honest
+    assert honest.interval.low < honest.value < found.claimed.value < honest.interval.high
+    narrow = replace(honest.interval, high=(honest.value + found.claimed.value) / 2)
+    for interval, claim, said in (
+        (narrow, found.claimed, " too good. It lies outside the interval, so it is refuted."),
+        (None, found.claimed, " better; without an interval, these rows cannot refute it."),
+        (
+            honest.interval,
+            replace(found.claimed, value=honest.interval.low),
+            " worse; it lies in the interval, so these rows do not refute it.",
+        ),
+        (honest.interval, replace(found.claimed, value=honest.value), "which is the same."),
+    ):
+        changed = replace(found, honest=replace(honest, interval=interval), claimed=claim)
+        assert write_conclusion(changed, "best_score_").endswith(said)
+
+
 def test_progress_of_an_audit_names_the_stage(search, rows):
     stages = []
     with listen(lambda progress: stages.append(progress.stage)):
@@ -182,11 +203,13 @@ def test_conclusion_comes_first_and_every_finding_is_printed(found):
     score, honest, interval = found.claimed.value, found.honest.value, found.honest.interval
     assert found.optimism == score - honest
     assert found.refuted is (score not in interval)
-    how = "too good" if found.optimism > 0 else "worse"
+    assert found.refuted is False
+    how = "better" if found.optimism > 0 else "worse"
     assert found.conclusion == (
         f"Expect the accuracy on new rows to be {honest:.4f} "
         f"(95 % interval {interval.low:.4f} to {interval.high:.4f}). "
-        f"The search reports {score:.4f}, which is {abs(found.optimism):.4f} {how}."
+        f"The search reports {score:.4f}, which is {abs(found.optimism):.4f} {how}; "
+        "it lies in the interval, so these rows do not refute it."
     )
     assert found.findings
     for finding in found.findings:

@@ -35,6 +35,7 @@ from truerisk.results.sentences import RELATED_ROWS_BY_RELATION
 from truerisk.search.related_rows import RelationKind
 
 LINE_WIDTH = 88
+NOT_REFUTED_TEXT = "it lies in the interval, so these rows do not refute it"
 
 UNCORRECTED_FINDINGS = {
     "selection-outside": "the columns were selected before the search",
@@ -333,8 +334,6 @@ def write_conclusion(audit: Audit, score_name: str) -> str:
     if not isfinite(audit.claimed.value):
         return f"{text}The search reports no finite number, so nothing can be refuted."
     text += f"The search reports {claim_text}, which is {_optimism_text(audit)}."
-    if audit.refuted:
-        text += " It lies outside the interval, so it is refuted."
     text += _optimism_sources_text(audit)
     conditions = [
         condition for code, condition in UNCORRECTED_FINDINGS.items() if code in audit.codes
@@ -345,11 +344,16 @@ def write_conclusion(audit: Audit, score_name: str) -> str:
 
 
 def _optimism_text(audit: Audit) -> str:
-    """Describe how much better or worse the claim is than the honest risk."""
+    """Describe how much better or worse the claim is than the honest risk, and if it is refuted."""
+    refuted_text = ". It lies outside the interval, so it is refuted" if audit.refuted else ""
     if audit.optimism is None or abs(audit.optimism) <= 1e-12:
-        return "the same"
-    difference = unsigned_number(abs(audit.optimism), audit.claimed.value)
-    return f"{difference} {'too good' if audit.optimism > 0 else 'worse'}"
+        return f"the same{refuted_text}"
+    better_text = "too good" if audit.refuted else "better"
+    text = unsigned_number(abs(audit.optimism), audit.claimed.value)
+    text += f" {better_text if audit.optimism > 0 else 'worse'}{refuted_text}"
+    if audit.refuted is None:
+        return f"{text}; without an interval, these rows cannot refute it"
+    return text if audit.refuted else f"{text}; {NOT_REFUTED_TEXT}"
 
 
 def _optimism_sources_text(audit: Audit) -> str:
