@@ -94,6 +94,7 @@ def test_checklist_leaves_open_what_no_program_knows():
         ("evaluation 4.1", {"corrected": 200}, "yes: nested", "; 200 bootstrap samples besides."),
         ("evaluation 4.5", {}, "yes, as far as splits go", ""),
         ("evaluation 4.5", {"n_groups": 9, "n_cut": 3}, "no: 3 rows", ""),
+        ("evaluation 4.5", {"n_copied": 2}, "no, if copies are one case: 2 rows", "exact copies"),
         ("evaluation 4.6", {}, "", "tuning was repeated, too"),
         ("evaluation 4.7", {}, "in part", ""),
         ("evaluation 4.7", {"measures": LINE}, "yes", ""),

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from tests.support.checklists import answers_of
 
 import truerisk as tr
-from truerisk.exceptions import GroupLeakWarning
+from truerisk.exceptions import DuplicateRowsWarning, GroupLeakWarning
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -61,6 +61,21 @@ def test_checklist_names_classes_steps_groups_and_subgroups():
     assert "selects" not in found["4.5"]
     assert found["12d"].startswith("30 groups stayed whole")
     assert "by half (too few rows: half = False)" in found["23a"]
+
+
+def test_checklist_tells_exact_copies_of_tested_rows():
+    """A row with the columns of row 0 and another outcome is no copy."""
+    twins, model = X.copy(), LogisticRegression()
+    other = int(np.flatnonzero(Y[0] != Y)[0])
+    twins.iloc[other] = twins.iloc[0]
+    found, _ = told(model, twins)
+    assert found["evaluation 4.5"].startswith("yes, as far as splits go")
+    twins.iloc[np.flatnonzero(Y[0] == Y)[1]] = twins.iloc[0]
+    with pytest.warns(DuplicateRowsWarning, match="^2 of 60 rows are exact copies"):
+        found, _ = told(model, twins)
+    assert found["evaluation 4.5"].startswith("no, if copies are one case: 2 rows are exact copies")
+    found, _ = told(model.fit(twins, Y), twins, prefit=True)
+    assert "copies" not in found["evaluation 4.5"]
 
 
 def test_checklist_counts_samples_that_corrected():

@@ -168,8 +168,9 @@ class StudyTesting:
     """Splits that chose a setting and that tested it, and how tested and training rows relate.
 
     `n_tested` rows were tested, with class counts `tested_counts`; None means all rows. `n_cut`
-    rows were tested by models that were trained on other rows of their group. `corrected` is the
-    number of bootstrap samples that corrected the performance for optimism.
+    rows were tested by models that were trained on other rows of their group, and `n_copied` rows
+    by models that were trained on an exact copy. `corrected` is the number of bootstrap samples
+    that corrected the performance for optimism.
     """
 
     chosen_by: str
@@ -178,6 +179,7 @@ class StudyTesting:
     n_tested: int | None = None
     tested_counts: Mapping[str, int] = field(default_factory=dict)
     n_cut: int = 0
+    n_copied: int = 0
     corrected: int = 0
 
     @property
@@ -448,7 +450,8 @@ def _collect_testing_facts(run: HonestRun, held_out: HeldOut, n_samples: int) ->
     tuning_method, plan = run.problem.tuning_method, run.answered_rows.answers[0].plan
     assert tuning_method is not None
     first_positions = np.unique(held_out.rows, return_index=True)[1]
-    n_split_group_rows = len(find_leaks(run.problem.data, plan, "groups")["groups"])
+    leaks = find_leaks(run.problem.data, plan, "groups", "copies")
+    n_split_group_rows = len(leaks["groups"])
     return StudyTesting(
         chosen_by=tuning_method.name,
         tested_by=run.testing_method.name,
@@ -456,6 +459,7 @@ def _collect_testing_facts(run: HonestRun, held_out: HeldOut, n_samples: int) ->
         n_tested=len(first_positions),
         tested_counts=_class_counts(held_out, first_positions),
         n_cut=n_split_group_rows,
+        n_copied=len(leaks["copies"]),
         corrected=n_samples,
     )
 
