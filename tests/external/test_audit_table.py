@@ -266,10 +266,20 @@ def test_audit_table_selects_by_the_score_of_regressions_and_classes(case):
 @pytest.mark.parametrize(
     ("losses", "options", "claim", "end"),
     [
-        (GUESSES, {}, "{}, the best of 40 candidates, which is {} too good.", " 37 others may be"),
+        (
+            GUESSES,
+            {},
+            "{}, the best of 40 candidates, which is {} too good.",
+            " 37 other candidates may be",
+        ),
         (GUESSES, {"scoring": "accuracy"}, "{}, the best of 40 candidates, which is {} too", " 37"),
         (GUESSES[:1], {"confidence_level": 0.9}, "{}, which is {} ", ""),
-        (np.zeros((3, 30)), {}, "{}, the best of 3 candidates, which is the same.", " 2 others"),
+        (
+            np.zeros((3, 30)),
+            {},
+            "{}, the best of 3 candidates, which is the same.",
+            " 1 and 2 may be the best one, too.",
+        ),
         (GUESSES, {"adaptive": True}, "{}, the best of 40 candidates, which is at least {} ", ""),
     ],
     ids=["losses", "scores", "one candidate", "equal candidates", "adaptive"],
@@ -467,7 +477,9 @@ def test_audit_of_groups_speaks_of_new_groups_and_explains_its_set():
     assert steps.low < 0 < steps.high
     assert not steps.may_be_best
     assert "note: what may be the best is decided by a one-sided test" in str(audit)
-    alone = tr.audit_table(answers[["text", "short", "both"]], scoring="accuracy", groups="text")
+    alone = tr.audit_table(
+        answers[["text", "short", "steps_and_examples"]], scoring="accuracy", groups="text"
+    )
     assert "one-sided" not in str(alone)
 
 

@@ -81,7 +81,9 @@ def test_require_says_that_rows_are_too_few_only_where_the_value_keeps_the_bound
     number, sign = (found, 1) if scoring == "zero-one" else (found.scores["auc"], -1)
     end = number.interval.high if sign > 0 else number.interval.low
     name = scoring.replace("-", "_")
-    with pytest.raises(BoundMissed, match="The value keeps the bound, but these rows are too few"):
+    with pytest.raises(
+        BoundMissed, match="The value keeps the bound, but these rows, or their groups, are too"
+    ):
         found.require(**{name: (number.value + end) / 2})
     with pytest.raises(BoundMissed) as missed:
         found.require(**{name: number.value - sign * 0.01})

@@ -377,9 +377,15 @@ def conclusion_of(audit: TableAudit) -> str:
         text += " It lies outside the interval, so it is refuted."
     if not any(d.low is not None for d in audit.differences):
         return text
-    n_others = len(audit.best_set()) - 1
-    others = f"{n_others} other{'s' if n_others > 1 else ''}" if n_others else "No other candidate"
-    return f"{text} {others} may be the best one."
+    others = [
+        formats.escape_and_truncate(name, 60)
+        for name in audit.best_set()
+        if name != audit.selected.candidate
+    ]
+    if not others:
+        return f"{text} No other candidate may be the best one."
+    named = formats.join_words(others) if len(others) <= 3 else f"{len(others)} other candidates"
+    return f"{text} {named} may be the best one, too."
 
 
 def name_best_not_shown(audit: TableAudit) -> str:

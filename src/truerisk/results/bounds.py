@@ -89,8 +89,8 @@ def compare_with_bound(
     value = tested_end if reported_value.value is None else reported_value.value
     if is_missed and (value >= bound if is_larger_better else value <= bound):
         sentence += (
-            " The value keeps the bound, but these rows are too few to show it: plan more "
-            "(`truerisk plan`, tr.plan_sample)."
+            " The value keeps the bound, but these rows, or their groups, are too few to show it: "
+            "plan more (`truerisk plan`, tr.plan_sample)."
         )
     return is_missed, f"bound {'missed' if is_missed else 'kept'}: {sentence}"
 

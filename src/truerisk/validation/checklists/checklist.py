@@ -81,9 +81,7 @@ class Checklist(Record):
     def summary(self) -> str:
         """How many items of each guideline are answered, and where the answers are."""
         titles = [title for title, _, _ in self._guidelines()]
-        where = (
-            "The page and print(result.checklist) have the answers, and a paragraph for a paper."
-        )
+        where = "The page, or print(result.checklist), has the answers and a paragraph for a paper."
         return "\n".join([*titles, where])
 
     def __str__(self) -> str:
