@@ -68,7 +68,7 @@ def test_warning_points_to_the_line_of_the_user():
 
     rows = np.repeat(np.arange(20.0)[:, None], 2, axis=0)
     with pytest.warns(TrueRiskWarning) as said:
-        tr.estimate_risk(DummyClassifier(), rows, np.arange(40) % 2, cv="5-fold")
+        tr.estimate_risk(DummyClassifier(), rows, np.arange(40) // 2 % 2, cv="5-fold")
     with pytest.warns(UserWarning, match="at the end") as ended, block():
         pass
     assert {warning.filename for warning in [*said, *ended]} == {__file__}
