@@ -500,8 +500,8 @@ class HeldOutMeasures:
 
 FEW_GROUPS = 10  # This number of groups was found by `benchmarks.calibration.finished`.
 FEW_GROUPS_NOTE = (
-    "{} groups: the variance between groups is estimated from as many sums, so that intervals are "
-    "wide, and they hold as often as they state only if groups are of like size and effect."
+    "{} groups are few: intervals are wide, and they keep their confidence level only if the "
+    "groups are alike in size and in effect."
 )
 DEPENDENT_ROWS_NOTE = (
     "rows that were taken near each other may depend on each other: losses of rows and the AUC "
