@@ -30,11 +30,13 @@ def warn_of_leaks(
     outer test sets are examined: a leak in an inner one may change which setting is chosen, but the
     choice is tested on other rows.
     """
-    plan = plan.part_named("outer") if method.tunes_inside else plan
+    tested = method
+    if method.tunes_inside:
+        plan, tested = plan.part_named("outer"), method.outer_method
     leak_kinds: list[Leak] = ["groups", "copies"]
-    if method.splits and not method.outer_method.respects_time:
+    if method.splits and not tested.respects_time:
         leak_kinds.append("late")
-    if method.splits and not method.outer_method.respects_space:
+    if method.splits and not tested.respects_space:
         leak_kinds.append("near")
     leaking_rows_by_kind = find_leaks(data, plan, *leak_kinds)
     texts: dict[str, type[LeakWarning]] = {}

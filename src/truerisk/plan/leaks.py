@@ -41,8 +41,8 @@ def find_leaks(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     finder_by_kind: dict[str, LeakFinder] = {}
     if "groups" in kinds and data.groups is not None:
         finder_by_kind["groups"] = _make_key_finder(plan, data.groups)
-    if "copies" in kinds and (copy_keys := _find_copy_keys(data)) is not None:
-        finder_by_kind["copies"] = _make_key_finder(plan, copy_keys)
+    if "copies" in kinds and data.row_keys is not None:
+        finder_by_kind["copies"] = _make_key_finder(plan, _find_copy_keys(data))
     if "late" in kinds and data.time is not None and not plan.has_drawn_fits:
         finder_by_kind["late"] = _make_time_finder(plan, data.time)
     if "near" in kinds and data.places is not None and not plan.has_drawn_fits:
@@ -61,21 +61,20 @@ def find_leaks(data: Data, plan: Plan, *kinds: Leak) -> dict[str, np.ndarray]:
     }
 
 
-def _find_copy_keys(data: Data) -> np.ndarray | None:
-    """Return one integer per row, equal exactly for equal X and y, or None if all rows differ.
+def _find_copy_keys(data: Data) -> np.ndarray:
+    """Return one integer per row, equal exactly for equal X and y.
 
     Rows of X with different outcomes are no copies of one case, and they do not make a model that
     saw one of them better on the other.
     """
-    if data.row_keys is None:
-        return None
-    return row_keys(np.column_stack([data.row_keys, data.y if data.codes is None else data.codes]))
+    outcomes = data.y if data.codes is None else data.codes
+    keys = row_keys(np.column_stack([np.asarray(data.row_keys), outcomes]))
+    return np.arange(data.n_rows) if keys is None else keys
 
 
 def describe_copies(data: Data, copied_rows: np.ndarray) -> str:
     """Describe the rows that `find_leaks` found as "copies", with a pair of them as an example."""
     keys, n_copied = _find_copy_keys(data), len(copied_rows)
-    assert keys is not None
     row, copy = np.flatnonzero(keys == keys[copied_rows[0]])[:2]
     are_copies = "are exact copies" if n_copied > 1 else "is an exact copy"
     return (

@@ -704,9 +704,10 @@ def to_estimate(
     has none if the loss of a row is infinite. The risk is a loss; the estimate is on the scale of
     `provenance`.
     """
-    findings = candidate_risk.findings
-    notes = (*candidate_risk.notes, *(finding.note for finding in findings))
-    is_infinite = any(finding.code == "infinite-loss" for finding in findings)
+    notes, is_infinite = list(candidate_risk.notes), False
+    for finding in candidate_risk.findings:
+        notes.append(finding.note)
+        is_infinite = is_infinite or finding.code == "infinite-loss"
     estimate = replace(
         provenance,
         value=None if np.isnan(candidate_risk.value) else float(candidate_risk.value),
@@ -722,7 +723,7 @@ def to_estimate(
         influences=candidate_risk.influences,
         table=None if candidate_risk.table is None else Breakdown(dict(candidate_risk.table)),
         notes=provenance.notes + tuple(map(formats.strip_folders, notes)),
-        findings=provenance.findings + findings,
+        findings=provenance.findings + candidate_risk.findings,
     )
     return estimate if provenance.perfect is None else estimate.on_scale(provenance.scale)
 
@@ -758,5 +759,7 @@ def add_findings(estimate: RiskEstimate, findings: Sequence[Finding]) -> RiskEst
 
 def all_findings(estimate: RiskEstimate | RiskCurve) -> list[Finding]:
     """Return the findings of an estimate and of its further scores, without duplicates."""
-    estimates = (estimate, *estimate.scores.values())
-    return list(dict.fromkeys(finding for one in estimates for finding in one.findings))
+    findings: dict[Finding, None] = {}
+    for estimate_of_score in (estimate, *estimate.scores.values()):
+        findings |= dict.fromkeys(estimate_of_score.findings)
+    return list(findings)
