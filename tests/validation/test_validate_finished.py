@@ -178,10 +178,10 @@ def test_validate_finished_counts_groups_as_one():
     answers = {(i.guideline, i.number): i.answer for i in grouped.checklist.items}
     assert answers["TRIPOD+AI", "12d"] == "Each of the 240 groups counts as one in every interval."
     assert "intervals take the 240 clusters as independent." in grouped.checklist.methods_text
-    assert not any("groups: the variance" in note for note in grouped.notes)
+    assert not any("groups are few" in note for note in grouped.notes)
     # Two groups give one degree of freedom.
     few = tr.validate(MODEL, X, Y, prefit=True, groups=np.arange(len(Y)) % 2)
-    remarks = [note for note in few.notes if note.startswith("2 groups: the variance between")]
+    remarks = [note for note in few.notes if note.startswith("2 groups are few: intervals are wide")]
     assert len(remarks) == 1
     slope = few.measure("slope")
     assert slope.interval.high - slope.honest == pytest.approx(12.7062 * slope.std_error, rel=1e-5)
