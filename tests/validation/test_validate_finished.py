@@ -181,7 +181,7 @@ def test_validate_finished_counts_groups_as_one():
     assert not any("groups are few" in note for note in grouped.notes)
     # Two groups give one degree of freedom.
     few = tr.validate(MODEL, X, Y, prefit=True, groups=np.arange(len(Y)) % 2)
-    remarks = [note for note in few.notes if note.startswith("2 groups are few: intervals are wide")]
+    remarks = [note for note in few.notes if note.startswith("2 groups are few: intervals")]
     assert len(remarks) == 1
     slope = few.measure("slope")
     assert slope.interval.high - slope.honest == pytest.approx(12.7062 * slope.std_error, rel=1e-5)
