@@ -40,7 +40,7 @@ def make_gate(result: ResultWithBounds, call: str, names: str, *, is_command: bo
     bound = f"{_round_out(interval.low if is_score else interval.high, down=is_score):.15g}"
     fails = "raises BoundMissed"
     if is_command:
-        fails = "exits with code 4 if the best score lies outside the interval, and"
+        fails = "exits with code 4 if the best score lies outside the interval, or"
     missed = (
         "lower end of the interval is below" if is_score else "upper end of the interval is above"
     )
