@@ -27,7 +27,6 @@ from truerisk.report.layout import CLOSING_SECTIONS, Headline, Page, Section, es
 from truerisk.report.learning import draw_learning_figure, draw_risk_over_time
 from truerisk.report.methods_text import (
     assessment_references,
-    describe_interval,
     honest_ranking_score,
     methods_paragraph,
     reproduction_info,
@@ -41,6 +40,7 @@ from truerisk.results.interval import Interval
 from truerisk.results.sentences import (
     SELECTED_SCORE_LABEL,
     describe_honest_risk,
+    describe_interval,
     describe_testing_splits,
     format_setting,
 )

@@ -20,12 +20,11 @@ from truerisk.report.methods_text import (
     REFERENCES,
     ReproductionInfo,
     describe_estimate,
-    describe_interval,
     find_reference,
     versions_phrase,
 )
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import RELATED_ROWS_BY_RELATION, format_setting
+from truerisk.results.sentences import RELATED_ROWS_BY_RELATION, describe_interval, format_setting
 
 ROUGH_REFERENCE = (
     "Tibshirani RJ, Tibshirani R (2009). A bias correction for the minimum error rate in "

@@ -10,9 +10,9 @@ from truerisk.core.formats import escape_and_truncate, format_number, format_per
 from truerisk.core.frozen import frozen
 from truerisk.intervals import IntervalForm, as_form, names
 from truerisk.report.ladder import value_or_none
-from truerisk.results.interval import Interval, ResultWithInterval
+from truerisk.results.interval import ResultWithInterval
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import format_setting
+from truerisk.results.sentences import describe_interval, format_setting
 from truerisk.validation.checklists.paper_words import (
     interval_words,
     read_toml,
@@ -357,11 +357,3 @@ def describe_estimate(estimate: ResultWithInterval | Measured) -> str:
     interval = estimate.interval
     name = "" if interval is None else f", {escape_and_truncate(interval.method, 40)}"
     return f"{format_number(estimate.value)} ({describe_interval(interval)}{name})"
-
-
-def describe_interval(interval: Interval | None) -> str:
-    """Format an interval for a sentence, or say that there is none."""
-    if interval is None:
-        return "no interval"
-    level_text = format_percent(interval.confidence_level)
-    return f"{level_text} interval {format_number(interval.low)} to {format_number(interval.high)}"

@@ -14,11 +14,11 @@ from truerisk.report.gate import SECTIONS_WITH_GATE, make_gate
 from truerisk.report.layout import Headline, Page, Section, escape_sentences
 from truerisk.report.methods_text import (
     ReproductionInfo,
-    describe_interval,
     find_reference,
     format_arguments,
 )
 from truerisk.report.svg import DRAWING_WIDTH, PixelScale, make_row_drawing, shorten
+from truerisk.results.sentences import describe_interval
 
 LEFT_MARGIN, ROW_HEIGHT, TOP_MARGIN = 140, 30, 14
 

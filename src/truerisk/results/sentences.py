@@ -6,7 +6,14 @@ import textwrap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from truerisk.core.formats import escape_and_truncate, format_params, format_risk, format_seconds
+from truerisk.core.formats import (
+    escape_and_truncate,
+    format_number,
+    format_params,
+    format_percent,
+    format_risk,
+    format_seconds,
+)
 from truerisk.core.plain_values import to_json_value
 
 RELATED_ROWS_BY_RELATION = {
@@ -76,6 +83,14 @@ def score_rows(estimate: Any) -> list[list[str]]:
 
 def _format_interval(interval: Any) -> str:
     return f"{interval} ({interval.method})" if interval else "none"
+
+
+def describe_interval(interval: Any) -> str:
+    """Format an `Interval` for a sentence, or say that there is none."""
+    if interval is None:
+        return "no interval"
+    level_text = format_percent(interval.confidence_level)
+    return f"{level_text} interval {format_number(interval.low)} to {format_number(interval.high)}"
 
 
 def format_setting(params: Mapping[str, Any]) -> str:
