@@ -31,7 +31,7 @@ from truerisk.results.records import (
     Share,
 )
 from truerisk.results.results import RiskEstimate
-from truerisk.results.sentences import RELATED_ROWS_BY_RELATION
+from truerisk.results.sentences import RELATED_ROWS_BY_RELATION, describe_interval
 from truerisk.search.related_rows import RelationKind
 
 LINE_WIDTH = 88
@@ -329,7 +329,7 @@ def write_conclusion(audit: Audit, score_name: str) -> str:
         return f"The {name} that the search reports, {claim_text}, {_unknown_text(audit, name)}"
     text = (
         f"Expect the {name} on new rows to be {formats.format_number(audit.honest.value)} "
-        f"({_interval_text(audit)}). "
+        f"({describe_interval(audit.honest.interval)}). "
     )
     if not isfinite(audit.claimed.value):
         return f"{text}The search reports no finite number, so nothing can be refuted."
@@ -402,12 +402,3 @@ def _rough_text(audit: Audit) -> str:
         f"{sentence} To learn what to expect on new rows, use level 'pairs' or 'nested' with X "
         "and y."
     )
-
-
-def _interval_text(audit: Audit) -> str:
-    interval = None if audit.honest is None else audit.honest.interval
-    if interval is None:
-        return "no interval"
-    level_text = formats.format_percent(interval.confidence_level)
-    low, high = formats.format_number(interval.low), formats.format_number(interval.high)
-    return f"{level_text} interval {low} to {high}"

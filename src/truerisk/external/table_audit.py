@@ -24,6 +24,7 @@ from truerisk.results.records import (
     Record,
     Share,
 )
+from truerisk.results.sentences import describe_interval
 
 LINE_WIDTH = 88
 # At most this many candidates are printed with their difference from the selected one.
@@ -351,13 +352,6 @@ def conclusion_of(audit: TableAudit) -> str:
     """Describe the result of an audit of a table in sentences, in the form of those of `audit`."""
     scoring, honest, optimism = audit.selected.named_scoring, audit.honest, audit.optimism or 0.0
     name = "mean loss" if scoring == "loss" else audit.scale.name_for(scoring)
-    interval_text = "no interval"
-    if honest.interval is not None:
-        low, high = honest.interval.low, honest.interval.high
-        interval_text = (
-            f"{formats.format_percent(audit.confidence_level)} interval "
-            f"{formats.format_number(low)} to {formats.format_number(high)}"
-        )
     candidate = formats.escape_and_truncate(audit.selected.candidate, 60)
     # The correction treats the candidates as fixed, so it is too small for an adaptive search.
     at_best, at_least = (" at best", "at least ") if audit.is_adaptive else ("", "")
@@ -365,7 +359,7 @@ def conclusion_of(audit: TableAudit) -> str:
     rows = "new rows" if audit.n_groups is None else "rows of new groups"
     text = (
         f"Expect the {name} on {rows} to be {formats.format_number(honest.value)}{at_best} "
-        f"({interval_text}) for candidate {candidate}. In the table it is "
+        f"({describe_interval(honest.interval)}) for candidate {candidate}. In the table it is "
         f"{formats.format_number(audit.selected.value)}{rank}, which is "
     )
     if abs(optimism) > 1e-12:
