@@ -148,6 +148,9 @@ def test_predictions_are_a_finished_model(call, others):
     assert not re.search("with 1 predictors|No values were missing", json.dumps(found))
     assert "encoded" not in told.err
     assert "note: not used: 'q', 'amount'; --groups COL if" in told.err
+    mistyped = call("validate", path, "--target", "y", "--predictions", "amuont")
+    assert mistyped.code != 0
+    assert "not used" not in mistyped.err
     grouped = call(*words[:-2], "--groups", "site", "--json").content
     assert grouped["rows"]["n_groups"] == 2
 

@@ -44,8 +44,6 @@ def run(args: Any) -> int:
     for source_note in source.notes:
         if args.predictions is None or source_note.startswith(relevant_note_starts):
             print_stderr(f"note: {source_note}")
-    if args.predictions is not None:
-        _note_unused_columns(source, args)
 
     score_names = {"r2"} if source.task == "regression" else dict(SCORE_BY_MEASURE.values()).keys()
     X, scale_by_loss = source.X, {}
@@ -57,6 +55,7 @@ def run(args: Any) -> int:
     if args.predictions is not None:
         _refuse_fit_options(click.get_current_context())
         search, X = _model_from_predictions(source, args.predictions, args.positive, args.horizon)
+        _note_unused_columns(source, args)
         scoring = add_scores_with_bound(scoring, scores_with_bound, source.task)
         prefit_options = {
             "prefit": True,
