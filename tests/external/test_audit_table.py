@@ -540,6 +540,12 @@ REFUSED = {
     "nothing": ({}, {}, BadData, "no candidate"),
     "unequal": ({"a": [1, 2], "b": [1]}, {}, BadData, "same rows"),
     "text": (pd.DataFrame({"a": [0, 1, 1], "b": ["x", "y", "y"]}), {}, BadData, "'b' holds 'x'"),
+    "words for right": (
+        {"a": ["yes", "no"] * 20},
+        {"scoring": "accuracy"},
+        BadData,
+        "'a' holds 'yes', which is no loss and no score.* 1 for right and 0 for wrong",
+    ),
     "complex": (GUESSES + 1j, {}, BadData, "which is no loss"),
     "dates": ({"a": np.arange(20).astype("M8[D]")}, {}, BadData, "'a' holds .*, which is no loss"),
     "huge": ({"a": [10**400] * 20}, {}, BadData, "'a' holds 1000.*, which is no loss"),

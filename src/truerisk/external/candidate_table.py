@@ -362,8 +362,9 @@ def _losses_as_floats(values: Any, owner: str) -> np.ndarray:
         objects = np.ravel(np.asarray(values, dtype=object)).tolist()
         first_strange = next((one for one in objects if not _is_float(one)), objects[0])
         raise BadData(
-            f"{owner} holds {repr_on_one_line(first_strange)}, which is no loss. Give a column of "
-            "numbers for each candidate, and name a column of groups by "
+            f"{owner} holds {repr_on_one_line(first_strange)}, which is no loss and no score. Give a "
+            "column of numbers for each candidate, such as 1 for right and 0 for wrong with "
+            f"{mention('scoring', 'accuracy')}, and name a column of groups by "
             f"{mention('groups')}; or give a line for each candidate and row, with the columns "
             f"{CANDIDATE!r} and {ROW!r}."
         ) from None
