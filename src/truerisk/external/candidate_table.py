@@ -124,9 +124,8 @@ def read_candidate_table(
             "outcomes, folds or predictions has a line for each candidate and row, with the "
             f"columns {CANDIDATE!r} and {ROW!r}. Leave them out of a table of losses."
         )
-    without = [n for n in columns if n in ROW_NAMES and _names_rows(columns[n])]
-    in_words = [n for n in columns if n not in without and _names_rows_in_words(columns[n])]
-    names = [n for n in columns if n not in without and n not in in_words]
+    row_names = [n for n in columns if _names_rows(columns[n], is_expected=n in ROW_NAMES)]
+    names = [n for n in columns if n not in row_names]
     if not names:
         raise BadData("the table has no candidate.")
     losses = np.array([_losses_as_floats(columns[n], f"column {n!r}") for n in names])
@@ -134,7 +133,7 @@ def read_candidate_table(
         names,
         losses,
         scoring,
-        [LEFT_OUT_NOTE.format(named([n])) for n in in_words],
+        [LEFT_OUT_NOTE.format(named([n])) for n in row_names if n not in ROW_NAMES],
         groups,
         _trials(order, len(names)),
         is_wide=True,
@@ -191,18 +190,17 @@ def known_column(name: str, columns: Mapping[str, Any], complaint: str) -> str:
     return name
 
 
-def _names_rows(values: np.ndarray) -> bool:
-    """Return True if a column has a different text or whole number in each row."""
-    if values.dtype.kind == "f" and (values % 1 != 0).any():
-        return False
-    return len({*map(str, values.tolist())}) == len(values)
+def _names_rows(values: np.ndarray, *, is_expected: bool) -> bool:
+    """Return True if a column has a different text in each row.
 
-
-def _names_rows_in_words(values: np.ndarray) -> bool:
-    """Return True if a column has texts, which are no numbers, and a different one in each row."""
+    Of a column that is expected to name the rows, whole numbers count as texts.
+    """
     cells = values.tolist()
-    is_text = all(isinstance(cell, str) for cell in cells) and not any(map(_is_float, cells))
-    return is_text and len(set(cells)) == len(cells)
+    if is_expected and not (values.dtype.kind == "f" and (values % 1 != 0).any()):
+        cells = list(map(str, cells))
+    elif any(not isinstance(cell, str) or _is_float(cell) for cell in cells):
+        return False
+    return len(set(cells)) == len(cells)
 
 
 def _counts_rows(values: np.ndarray) -> bool:
@@ -362,8 +360,8 @@ def _losses_as_floats(values: Any, owner: str) -> np.ndarray:
         objects = np.ravel(np.asarray(values, dtype=object)).tolist()
         first_strange = next((one for one in objects if not _is_float(one)), objects[0])
         raise BadData(
-            f"{owner} holds {repr_on_one_line(first_strange)}, which is no loss and no score. Give a "
-            "column of numbers for each candidate, such as 1 for right and 0 for wrong with "
+            f"{owner} holds {repr_on_one_line(first_strange)}, which is no loss and no score. "
+            "Give a column of numbers for each candidate, such as 1 for right and 0 for wrong with "
             f"{mention('scoring', 'accuracy')}, and name a column of groups by "
             f"{mention('groups')}; or give a line for each candidate and row, with the columns "
             f"{CANDIDATE!r} and {ROW!r}."
