@@ -76,7 +76,7 @@ def test_require_judges_an_error_by_the_upper_end_and_names_every_missed_bound()
 
 @pytest.mark.parametrize("scoring", ["zero-one", "auc"])
 def test_require_says_that_rows_are_too_few_only_where_the_value_keeps_the_bound(scoring):
-    """Of a loss and of a score, on either side of the value."""
+    """A loss and a score are both judged, on either side of the value."""
     found = result("estimate_risk")[0]
     number, sign = (found, 1) if scoring == "zero-one" else (found.scores["auc"], -1)
     end = number.interval.high if sign > 0 else number.interval.low

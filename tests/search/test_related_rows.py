@@ -241,33 +241,13 @@ def test_single_setting_and_given_search_keep_groups_apart():
 
 def test_assess_and_validate_have_the_number_of_the_search():
     ours = fitted(search()).risk_
+    knn = {"knn": (KNeighborsClassifier(), GRID)}
+    options = {"cv": SHUFFLED, "groups": GROUPS, "checks": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LeakWarning)
-        assessed = tr.assess(
-            {"knn": (KNeighborsClassifier(), GRID)},
-            X,
-            COINS,
-            cv=SHUFFLED,
-            groups=GROUPS,
-            checks=False,
-        )
-        several = tr.assess(
-            {"knn": (KNeighborsClassifier(), GRID), "one": KNeighborsClassifier(1)},
-            X,
-            COINS,
-            cv=SHUFFLED,
-            groups=GROUPS,
-            checks=False,
-        )
-        named = tr.assess(
-            {"knn": (KNeighborsClassifier(), GRID)},
-            X,
-            COINS,
-            cv=SHUFFLED,
-            groups=GROUPS,
-            checks=False,
-            interval="ncv",
-        )
+        assessed = tr.assess(knn, X, COINS, **options)
+        several = tr.assess({**knn, "one": KNeighborsClassifier(1)}, X, COINS, **options)
+        named = tr.assess(knn, X, COINS, **options, interval="ncv")
         validated = tr.validate(search(), X, COINS, groups=GROUPS, replicates=2).risk
     for risk in (assessed.risks["knn"], several.risks["knn"], validated):
         assert (risk.value, risk.interval) == (ours.value, ours.interval)
@@ -277,7 +257,7 @@ def test_assess_and_validate_have_the_number_of_the_search():
 
 
 def test_learning_curve_of_a_search_leaves_out_whole_groups():
-    """Its folds are those that test the search, and no warning says that it is too good."""
+    """A curve uses the folds that test the search, so no warning says that it is too good."""
     options = {"groups": GROUPS, "sizes": [50, 60, 70, 80]}
     curve = tr.learning_curve(search(), X, COINS, **options)
     assert curve.estimates[-1].value > 0.35
@@ -287,7 +267,7 @@ def test_learning_curve_of_a_search_leaves_out_whole_groups():
 
 @pytest.mark.parametrize("outer", ["pairs", None])
 def test_audit_of_a_search_that_kept_rows_apart_attributes_nothing_to_them(outer):
-    """Its risk is already that of the audit, so nothing is corrected for the choice alone."""
+    """The search has the risk of the audit already: nothing is corrected for the choice alone."""
     ours = fitted(search(outer=outer))
     found = tr.audit(ours, X, COINS, groups=GROUPS, checks=False)
     assert found.mixes == "groups"

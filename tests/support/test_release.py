@@ -73,7 +73,7 @@ def test_install_lines_of_a_page_are_in_a_clone_and_without_a_compiler(page):
 
 
 def test_page_that_gets_started_installs_as_readme_does():
-    """Its lines for a clone are those that `make wheel` types, since README has them, too."""
+    """The page has lines of README for a clone, and `make wheel` types those."""
     started, typed = (
         install_lines((ROOT / page).read_text("utf-8"))
         for page in ("docs/getting-started.md", "README.md")

@@ -79,7 +79,7 @@ class Checklist(Record):
 
     @property
     def summary(self) -> str:
-        """How many items of each guideline are answered, and where the answers are."""
+        """Counts of answered items by guideline, and a line that says where the answers are."""
         titles = [title for title, _, _ in self._guidelines()]
         where = "The page, or print(result.checklist), has the answers and a paragraph for a paper."
         return "\n".join([*titles, where])
