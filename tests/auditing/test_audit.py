@@ -242,7 +242,7 @@ def test_rough_number_of_level_scores_is_no_headline(search):
     ],
 )
 def test_audit_names_the_class_of_its_score(rows, scoring, labels, name):
-    """In the conclusion, the printed result and its title, the page, and the numbers themselves."""
+    """The conclusion, the printed result, its title, the page and the numbers name the class."""
     X, y = rows[0], np.array(labels)[rows[1]]
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 9]}, scoring=scoring)
     u = tr.audit(search.fit(X, y), X, y)

@@ -70,7 +70,7 @@ def test_leaking_rows_are_not_hidden_by_blocks_that_overlap():
 
 @pytest.mark.parametrize("word", [*SAMPLES, "loo", "alo", "complete"])
 def test_leaks_of_copies_are_found_in_other_rows_of_a_plan(word):
-    """Out of a bag, taken out of the model, out of a drawn train set: rows 0 and 6 are copies."""
+    """Rows 0 and 6 are copies: out of a bag, out of the model, and out of a drawn training set."""
     twins = X[:12].copy()
     twins[6] = twins[0]
     data = checked(twins)

@@ -82,7 +82,7 @@ def test_validation_page_explains_the_side_of_miscalibration(validated, slope, l
 
 
 def test_conclusion_stands_first_in_print_and_on_the_page(validated):
-    """A sentence a line in print; without measures there is none, and the risk is first."""
+    """Each sentence is a line in print; without measures there is none, and the risk is first."""
     sentences = validated.conclusion.splitlines()
     assert len(sentences) > 2
     assert str(validated).splitlines()[0].startswith("On held-out rows the AUC is ")
@@ -116,7 +116,7 @@ def test_conclusion_begins_with_the_doubt_that_risks_lack_their_horizon():
 
 
 def test_conclusion_of_linear_predictors_ranks_and_judges_their_slope():
-    """Harrell's C and the Cox slope, which is below 1 where the predictors are stretched."""
+    """It states Harrell's C and the Cox slope, which is below 1 if predictors are stretched."""
     rng = np.random.default_rng(0)
     risk = rng.normal(size=300)
     times = rng.exponential(np.exp(-risk))

@@ -41,7 +41,7 @@ GRID = {"n_neighbors": [1, 3, 15]}
 
 
 def search(cv=SHUFFLED, grid=GRID, **options):
-    """A search of ours that is not fitted yet."""
+    """Return a search of this package that is not fitted yet."""
     return tr.HonestSearchCV(KNeighborsClassifier(), grid, cv=cv, checks=False, **options)
 
 
